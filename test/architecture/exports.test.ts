@@ -12,7 +12,7 @@ const entries = /(^|\/)handler\.ts$|^infra\/build\/(bundled-credential-chain|bui
 
 const declared = /^export (?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm;
 /** `named` matches an import or a re-export of names, `whole` an import or a re-export of everything. */
-const named = /\b(import|export)\s+(?:type\s+)?\{([^}]*)\}\s+from\s+'(\.[^']+)'/g;
+const namedImport = /\b(import|export)\s+(?:type\s+)?\{([^}]*)\}\s+from\s+'(\.[^']+)'/g;
 const whole = /(?:\*(?: as \w+)? from\s+|\bimport\()'(\.[^']+)'/g;
 
 const keyOf = (path: string, name: string) => `${path} ${name}`;
@@ -31,19 +31,19 @@ function namesOf(list: string): readonly (readonly [name: string, alias: string]
 /** Returns the exports that no other file imports, by their own path or through a re-export, as `path name`. */
 function unusedExports(files: readonly Pick<SourceFile, 'path' | 'text'>[]): readonly string[] {
   const used = new Set<string>();
-  const taken = new Set<string>();
+  const takenFiles = new Set<string>();
   const originOf = new Map<string, string>();
   for (const { path, text } of files) {
-    for (const [, word, list = '', target = ''] of text.matchAll(named)) {
+    for (const [, word, list = '', target = ''] of text.matchAll(namedImport)) {
       for (const [name, alias] of namesOf(list)) {
         const origin = keyOf(resolve(path, target), name);
         if (word === 'import') used.add(origin);
         else originOf.set(keyOf(path, alias), origin);
       }
     }
-    for (const [, target = ''] of text.matchAll(whole)) taken.add(resolve(path, target));
+    for (const [, target = ''] of text.matchAll(whole)) takenFiles.add(resolve(path, target));
   }
-  const isTaken = (key: string) => taken.has(key.split(' ')[0] ?? '');
+  const isTaken = (key: string) => takenFiles.has(key.split(' ')[0] ?? '');
   for (const start of [...used, ...[...originOf.keys()].filter(isTaken)]) {
     for (let key: string | undefined = start; key !== undefined; key = originOf.get(key)) used.add(key);
   }

@@ -122,8 +122,10 @@ describe('what ships', () => {
   });
 
   it('has no file or folder named for being at hand: util, helper, manager, common, misc', () => {
-    const named = shipped.filter(({ path }) => /(^|[/-])(utils?|helpers?|managers?|common|misc)([./-]|$)/.test(path));
-    expect(named.map(({ path }) => path)).toEqual([]);
+    const badNames = shipped.filter(({ path }) =>
+      /(^|[/-])(utils?|helpers?|managers?|common|misc)([./-]|$)/.test(path),
+    );
+    expect(badNames.map(({ path }) => path)).toEqual([]);
   });
 });
 

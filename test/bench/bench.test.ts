@@ -172,7 +172,7 @@ describeOnDynamo('the proxy before the store', () => {
     const store = await startDynamoEngine();
     const proxy = await startStoreProxy(store.endpoint);
     // The engine checks no signature.
-    const signed = {
+    const signedHeaders = {
       'content-type': 'application/x-amz-json-1.0',
       'x-amz-date': '20260101T000000Z',
       authorization:
@@ -182,7 +182,7 @@ describeOnDynamo('the proxy before the store', () => {
       const body = JSON.stringify(input);
       const answer = await fetch(proxy.url, {
         method: 'POST',
-        headers: { ...signed, 'x-amz-target': `DynamoDB_20120810.${operation}` },
+        headers: { ...signedHeaders, 'x-amz-target': `DynamoDB_20120810.${operation}` },
         body,
       });
       return { status: answer.status, bytes: body.length + (await answer.text()).length };

@@ -139,8 +139,8 @@ export function testSignIn(browser: Browser): void {
       await page.route(`${provider.issuer}/token`, async (route) => {
         const response = await route.fetch();
         const [head, claims = '', signature] = (await response.json()).id_token.split('.');
-        const changed = { ...JSON.parse(Buffer.from(claims, 'base64url').toString()), nonce: 'another' };
-        const other = Buffer.from(JSON.stringify(changed)).toString('base64url');
+        const changedClaims = { ...JSON.parse(Buffer.from(claims, 'base64url').toString()), nonce: 'another' };
+        const other = Buffer.from(JSON.stringify(changedClaims)).toString('base64url');
         await route.fulfill({ response, json: { id_token: [head, other, signature].join('.') } });
       });
       await page.getByRole('button', { name: 'Sign in again' }).click();

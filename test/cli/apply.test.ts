@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => local.stop());
 
-const changed = ({ changes }: Applied) =>
+const changedResources = ({ changes }: Applied) =>
   changes.filter(({ change }) => change !== 'unchanged').map(({ resource, change }) => `${resource}: ${change}`);
 
 const applyLine = (content: unknown) => `apply -f ${local.write('gateway.yaml', content)} ${local.option}`;
@@ -29,7 +29,11 @@ describe('apply', () => {
   it('makes tables, catalogue, workspace and key, prints the key once, and changes nothing the second time', async () => {
     const line = applyLine(gatewayFile());
     const first = await operateJson<Applied>(line);
-    expect(changed(first)).toEqual(['catalogue: created', 'workspace team: created', 'key ci of team: created']);
+    expect(changedResources(first)).toEqual([
+      'catalogue: created',
+      'workspace team: created',
+      'key ci of team: created',
+    ]);
     expect(first.created_keys).toHaveLength(1);
     const second = await operate(line);
     expect([second.code, second.out]).toEqual([0, '3 unchanged']);
@@ -74,7 +78,7 @@ describe('apply', () => {
 
 describe('the published key of a demo that runs on the store', () => {
   const publishedKey = 'sk-gw-demodemodemodemo-demodemodemodemodemodemodemodemodemodemokey2Jc7YM';
-  const revoked = 'the published demo key is revoked: it could call a real provider';
+  const revocation = 'the published demo key is revoked: it could call a real provider';
 
   it('ends when a file brings a provider that is not simulated, and not before', async () => {
     const options = { port: 0, config: undefined, data: local.data, dynamodb: undefined };
@@ -82,11 +86,11 @@ describe('the published key of a demo that runs on the store', () => {
     const headers = { authorization: `Bearer ${publishedKey}` };
     const status = async () => (await fetch(`${demo.url}/models`, { headers })).status;
     try {
-      const exported = (await operate(`export ${local.option}`)).out;
-      const edited = local.write('edited.yaml', exported.replace('data_collection: allow', 'data_collection: deny'));
-      expect((await operate(`apply -f ${edited} --yes ${local.option}`)).out).not.toContain(revoked);
+      const fileText = (await operate(`export ${local.option}`)).out;
+      const edited = local.write('edited.yaml', fileText.replace('data_collection: allow', 'data_collection: deny'));
+      expect((await operate(`apply -f ${edited} --yes ${local.option}`)).out).not.toContain(revocation);
       expect(await status()).toBe(200);
-      expect((await operate(`${applyLine(gatewayFile())} --yes`)).out).toContain(revoked);
+      expect((await operate(`${applyLine(gatewayFile())} --yes`)).out).toContain(revocation);
       expect(await status()).toBe(401);
     } finally {
       await demo.stop();

@@ -47,10 +47,10 @@ export interface Shell {
 export function startShell(beforeLine: (requests: number) => Promise<void>): Shell {
   const stdio = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
   const child = spawn('bash', ['--noprofile', '--norc'], { cwd: projectRoot, env: bareShell(), stdio: [...stdio] });
-  const printed = temporaryFolder();
-  const requestLog = join(printed, 'requests');
+  const folder = temporaryFolder();
+  const requestLog = join(folder, 'requests');
   writeFileSync(requestLog, '');
-  answerLines(child.stdio[3] as Duplex, child.stdio[4] as Duplex, printed, () => beforeLine(statSync(requestLog).size));
+  answerLines(child.stdio[3] as Duplex, child.stdio[4] as Duplex, folder, () => beforeLine(statSync(requestLog).size));
   let text = '';
   let onText = () => {};
   for (const output of [child.stdout, child.stderr]) {
@@ -65,7 +65,7 @@ export function startShell(beforeLine: (requests: number) => Promise<void>): She
     shift 4
     printf '%s\\0' "$@" '' >&3
     local code; read -r code <&4
-    cat "${printed}/error" >&2; cat "${printed}/out"; return "$code"
+    cat "${folder}/error" >&2; cat "${folder}/out"; return "$code"
   }
 `);
   const end = '--- end of the command ---';
@@ -86,7 +86,7 @@ export function startShell(beforeLine: (requests: number) => Promise<void>): She
 /**
  * Runs each line; an empty word ends the words of a line. The output is in two files when the exit code is answered.
  */
-function answerLines(lines: Duplex, codes: Duplex, printed: string, before: () => Promise<void>): void {
+function answerLines(lines: Duplex, codes: Duplex, folder: string, before: () => Promise<void>): void {
   let text = '';
   lines.on('data', async (chunk: Buffer) => {
     text += chunk.toString();
@@ -96,7 +96,7 @@ function answerLines(lines: Duplex, codes: Duplex, printed: string, before: () =
     await before();
     const { code, out, error } = await operate(words, { variables: bareShell() });
     for (const [name, content] of Object.entries({ out, error })) {
-      writeFileSync(join(printed, name), content === '' ? '' : `${content}\n`);
+      writeFileSync(join(folder, name), content === '' ? '' : `${content}\n`);
     }
     codes.write(`${code}\n`);
   });

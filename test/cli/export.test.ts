@@ -17,7 +17,7 @@ interface Exported {
   readonly workspaces: readonly { readonly keys: readonly unknown[] }[];
 }
 
-const exported = async () => (await operate(`export ${local.option}`)).out;
+const exportText = async () => (await operate(`export ${local.option}`)).out;
 const apply = (name: string, content: unknown, more = '') =>
   operate(`apply -f ${local.write(name, content)} ${local.option} ${more}`, { variables: { ACME_BYOK: byokKey } });
 const byokKey = 'the-key-of-the-connection';
@@ -78,7 +78,7 @@ async function fillStore(): Promise<string> {
 describe('export', () => {
   it('gives a valid gateway file without a secret that changes nothing where it came from, and makes the same of an empty store', async () => {
     const key = await fillStore();
-    const text = await exported();
+    const text = await exportText();
     expect(readGatewayFile(text)).toMatchObject({ ok: true });
     const { code, out } = await apply('exported.yaml', text, '--dry-run');
     expect([code, out]).toEqual([0, expect.stringMatching(/dry run, nothing was written: 5 unchanged$/)]);
@@ -97,10 +97,10 @@ describe('export', () => {
     expect(text).not.toMatch(/[^\P{Cc}\n]/u);
     const other = await startLocalStore();
     try {
-      const applied = await operate(`apply -f ${other.write('exported.yaml', text)} ${other.option}`);
-      expect(applied.code).toBe(0);
-      expect(applied.out).toMatch(/^team +ci +sk-gw-/m);
-      expect(applied.out).toContain('ACME_BYOK is not set');
+      const applyResult = await operate(`apply -f ${other.write('exported.yaml', text)} ${other.option}`);
+      expect(applyResult.code).toBe(0);
+      expect(applyResult.out).toMatch(/^team +ci +sk-gw-/m);
+      expect(applyResult.out).toContain('ACME_BYOK is not set');
       expect((await operate(`export ${other.option}`)).out).toBe(text);
     } finally {
       await other.stop();
@@ -112,7 +112,7 @@ describe('export', () => {
     const connectionsOf = (text: string) =>
       (parse(text) as { workspaces: { byok: { connections: unknown[] } }[] }).workspaces[0]?.byok.connections;
     const other = { policy: 'allowed', budget_usd: '3' };
-    expect(connectionsOf(await exported())).toEqual([{ provider: 'acme', key: { env: 'ACME_BYOK' }, ...other }]);
+    expect(connectionsOf(await exportText())).toEqual([{ provider: 'acme', key: { env: 'ACME_BYOK' }, ...other }]);
     const { connections } = (await local.store.get('connections', 'WORKSPACE#team')) as {
       connections: { key_source?: unknown }[];
     };
@@ -122,14 +122,14 @@ describe('export', () => {
       item: { pk: 'WORKSPACE#team', revision: 9, connections: former },
       repeatable: true,
     });
-    const text = await exported();
+    const text = await exportText();
     expect(connectionsOf(text)).toEqual([{ provider: 'acme', key: { env: 'BYOK_TEAM_ACME' }, ...other }]);
     // A renamed variable is shown as a change; the stored key stays.
     const renamed = await apply('exported.yaml', text.replace('BYOK_TEAM_ACME', 'RENAMED'));
     expect(renamed.out).toContain(
       'changed    byok connection to acme of team\n             key: (none) → {"env":"RENAMED"}',
     );
-    expect(connectionsOf(await exported())).toEqual([{ provider: 'acme', key: { env: 'RENAMED' }, ...other }]);
+    expect(connectionsOf(await exportText())).toEqual([{ provider: 'acme', key: { env: 'RENAMED' }, ...other }]);
   });
 
   it('leaves revoked keys out, and reports keys that have the same name', async () => {

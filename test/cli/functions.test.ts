@@ -101,10 +101,10 @@ describe('functions', () => {
     expect(cases.map(({ answer }) => answer)).toEqual([undefined, expect.stringContaining('pears')]);
     expect((await show('echo')).revisions.map(({ qualified_at }) => qualified_at)).toEqual([null, null]);
 
-    const passed = await qualify('echo good');
-    expect([passed.code, passed.progress.at(-1)]).toEqual([0, 'running case 2 of 2 …']);
+    const qualification = await qualify('echo good');
+    expect([qualification.code, qualification.progress.at(-1)]).toEqual([0, 'running case 2 of 2 …']);
     expect((await show('echo')).revisions[0]?.qualified_at).not.toBeNull();
-    expect(passed.out + failed.out).not.toContain('sk-gw-');
+    expect(qualification.out + failed.out).not.toContain('sk-gw-');
   });
 
   it('whose answer fails its schema are reported with the place of the fault', async () => {
@@ -190,8 +190,8 @@ describe('functions', () => {
       expect.stringMatching(/guarded@r1 is stored as a draft, .*functions qualify team guarded r1 --url URL/),
     ]);
     expect(await show('guarded')).toMatchObject({ active: null, revisions: [{ id: 'r1', state: 'draft' }] });
-    const passed = await publish('r1', 'pears', through, { variables });
-    expect(passed).toMatchObject({
+    const publication = await publish('r1', 'pears', through, { variables });
+    expect(publication).toMatchObject({
       code: 0,
       out: expect.stringContaining('published and activated: gw/function/guarded@r1'),
     });

@@ -78,8 +78,8 @@ describe('gw import litellm', () => {
       const { out, error } = await importFile(join(folder, name));
       const path = join(temporaryFolder(), 'gateway.yaml');
       writeFileSync(path, out);
-      const applied = await operate(['apply', '-f', path, '--data', temporaryFolder(), '--yes']);
-      expect([applied.code, applied.error]).toEqual([0, '']);
+      const applyResult = await operate(['apply', '-f', path, '--data', temporaryFolder(), '--yes']);
+      expect([applyResult.code, applyResult.error]).toEqual([0, '']);
       const { models } = parse(out) as GatewayFile;
       expect(models.map(({ id, from }) => id ?? `from ${from}`)).toEqual(names);
       // Every comment names the line of the file that it is about.
@@ -255,8 +255,8 @@ describe('gw import litellm', () => {
       providers: [{ base_url: 'http://lab.example/v1', auth: { bearer: { env: 'UPSTREAM_KEY' } } }],
       models: [{ id: 'own', providers: [{ upstream_model: 'lab-7b' }] }],
     });
-    const printed = await operate(['import', 'litellm', join(folder, 'one-key.yaml'), '--json']);
-    const { file, notes } = JSON.parse(printed.out);
+    const importResult = await operate(['import', 'litellm', join(folder, 'one-key.yaml'), '--json']);
+    const { file, notes } = JSON.parse(importResult.out);
     expect(file).toContain('story-writer');
     expect(notes.map(({ line }: { readonly line: number }) => line)).toEqual([7, 8]);
   });
@@ -277,8 +277,8 @@ describe('gw import litellm', () => {
       'belongs to a file of LiteLLM: `npm run gw -- import litellm FILE > gateway.yaml` makes a gateway file of it';
     await expect(readConfigFile(litellm)).rejects.toThrow(advice);
     const data = temporaryFolder();
-    const applied = await operate(['apply', '-f', litellm, '--data', data]);
-    expect([applied.code, `${applied.out}${applied.error}`.includes(advice)]).toEqual([1, true]);
+    const applyResult = await operate(['apply', '-f', litellm, '--data', data]);
+    expect([applyResult.code, `${applyResult.out}${applyResult.error}`.includes(advice)]).toEqual([1, true]);
     expect(readdirSync(data)).toEqual([]);
   });
 });

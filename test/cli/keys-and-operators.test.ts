@@ -77,8 +77,8 @@ describe('rules of keys and operators', () => {
       expect(await read(public_id)).toMatchObject({ models: ['acme/small', 'acme/large'], tags });
       expect(await update('--rpm 60')).toMatchObject({ change: 'changed', name: 'changing', rpm: 60, tags });
       expect(await update('--rpm 60')).toMatchObject({ change: 'unchanged' });
-      const named = { name: 'nightly', models: ['acme/small'], tags: { team: 'ads' } };
-      expect(await update('--name nightly --models acme/small --tag team=ads')).toMatchObject(named);
+      const keyFields = { name: 'nightly', models: ['acme/small'], tags: { team: 'ads' } };
+      expect(await update('--name nightly --models acme/small --tag team=ads')).toMatchObject(keyFields);
       expect(await update('--rpm none --models all --tag none')).toMatchObject({ rpm: null, models: null, tags: {} });
       expect((await read(public_id))?.tags).toBeNull();
       const beforeMs = systemClock.nowMs();
@@ -274,8 +274,10 @@ describe('rotation', () => {
     it('leaves the name to the new key: a file, an export and the next rotation mean that one, and the former still ends', async () => {
       const { key: former } = await create('deploy', '--rpm 9');
       const { public_id: second } = await gwJson<Rotated>('keys rotate deploy --workspace team --grace 1h');
-      const exported = parse((await gw('export')).out) as { workspaces: { id: string; keys: { name: string }[] }[] };
-      const [team] = exported.workspaces;
+      const exportedFile = parse((await gw('export')).out) as {
+        workspaces: { id: string; keys: { name: string }[] }[];
+      };
+      const [team] = exportedFile.workspaces;
       expect(team?.keys.filter(({ name }) => name === 'deploy')).toEqual([
         { name: 'deploy', rpm: 9, spend_limit_usd: null },
       ]);
@@ -286,7 +288,7 @@ describe('rotation', () => {
         writeFileSync(
           path,
           stringify({
-            ...exported,
+            ...exportedFile,
             workspaces: [{ id: 'team', keys: [{ name: 'deploy', rpm: 7, expires_at: null, ...key }] }],
           }),
         );

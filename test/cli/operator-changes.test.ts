@@ -56,7 +56,7 @@ async function start(options: Partial<StartOptions> = {}) {
 
 type Started = Awaited<ReturnType<typeof start>>;
 
-const exported = async ({ console }: Started): Promise<File> => parse((await console.get('/configuration')).body);
+const exportedFile = async ({ console }: Started): Promise<File> => parse((await console.get('/configuration')).body);
 
 async function changeConfiguration(started: Started, change: (file: File) => void): Promise<void> {
   const { body, response } = await started.console.get('/configuration');
@@ -137,32 +137,32 @@ describe('settings', () => {
   it('of keys and workspaces that were changed in the console stay, each of them, and are counted; --reapply sets them back', async () => {
     write(everySetting);
     const first = await start();
-    const settingsBefore = settingsIn(await exported(first));
+    const settingsBefore = settingsIn(await exportedFile(first));
     const keys: SettingPart[] = (await first.console.get('/keys?limit=200')).body.data;
-    const changed: unknown[] = [];
+    const changedParts: unknown[] = [];
     for (const { name, absent } of keyRows) {
       const key = keys.find((one) => one.name === slug(name));
-      changed.push((await first.console.send('PATCH', `/keys/${key?.public_id}`, { [name]: absent })).body);
+      changedParts.push((await first.console.send('PATCH', `/keys/${key?.public_id}`, { [name]: absent })).body);
     }
     const none: SettingPart = { guardrails: null };
     for (const { name, absent } of workspaceRows) {
       // The limit itself is never null; its group is.
       const part = name === 'member_keys.max' ? { member_keys: null } : withValue(name, none[name] ?? absent);
-      changed.push((await first.console.send('PATCH', `/workspaces/${slug(name)}`, part)).body);
+      changedParts.push((await first.console.send('PATCH', `/workspaces/${slug(name)}`, part)).body);
     }
-    expect(changed.filter((answer) => !Object.hasOwn(answer as object, 'data'))).toEqual([]);
-    const settingsAfter = settingsIn(await exported(first));
+    expect(changedParts.filter((answer) => !Object.hasOwn(answer as object, 'data'))).toEqual([]);
+    const settingsAfter = settingsIn(await exportedFile(first));
     for (const [at, [name, value]] of settingsAfter.entries())
       expect([name, value]).not.toEqual([name, settingsBefore[at]?.[1]]);
     await first.stop();
 
     const again = await start();
-    expect(settingsIn(await exported(again))).toEqual(settingsAfter);
+    expect(settingsIn(await exportedFile(again))).toEqual(settingsAfter);
     expect(toldOf(again)).toEqual([differing(settingsAfter.length)]);
     await again.stop();
 
     const reapplied = await start({ reapply: true });
-    expect(settingsIn(await exported(reapplied))).toEqual(settingsBefore);
+    expect(settingsIn(await exportedFile(reapplied))).toEqual(settingsBefore);
     expect(toldOf(reapplied)).toHaveLength(settingsAfter.length);
     expect(toldOf(reapplied).every((line) => line.startsWith('changes: '))).toBe(true);
   });
@@ -186,12 +186,12 @@ describe('a start with a file that did not change', () => {
     });
     await first.console.send('POST', '/providers/acme/disable');
     await first.console.send('PATCH', `/keys/${public_id}`, { status: 'revoked' });
-    const exportBefore = await exported(first);
+    const exportBefore = await exportedFile(first);
     expect(exportBefore.models.map(({ id }: { id: string }) => id)).toEqual(['acme/small', 'globex/new']);
     await first.stop();
 
     const again = await start();
-    expect(await exported(again)).toEqual(exportBefore);
+    expect(await exportedFile(again)).toEqual(exportBefore);
     expect(toldOf(again)).toEqual([
       'note: key ci of team was revoked and stays revoked',
       expect.stringMatching(/^note: \d+ settings differ from /),
@@ -236,14 +236,14 @@ describe('a start with a file that changed', () => {
       file.models[0].providers[0].input_price_per_million = '1.5';
     });
     await first.stop();
-    const changed = smallFile();
-    changed.models = [
+    const changedFile = smallFile();
+    changedFile.models = [
       { id: 'acme/small', providers: [{ ...entry('acme'), output_price_per_million: '4' }] },
       { id: 'acme/third', providers: [entry('acme')] },
     ];
-    changed.workspaces[0].spend_limit_usd = '80';
-    changed.workspaces[0].keys[0].tpm = 1_000;
-    write(changed);
+    changedFile.workspaces[0].spend_limit_usd = '80';
+    changedFile.workspaces[0].keys[0].tpm = 1_000;
+    write(changedFile);
     const again = await start();
     expect(toldOf(again)).toEqual([
       'changes: catalogue: models[acme/small].providers[acme].output_price_per_million: "2" → "4"',
@@ -253,7 +253,7 @@ describe('a start with a file that changed', () => {
       'changes: key ci of team: tpm: null → 1000',
       differing(2),
     ]);
-    const file = await exported(again);
+    const file = await exportedFile(again);
     expect(file.models.map(({ id }: { id: string }) => id)).toEqual(['acme/small', 'acme/third']);
     expect(file.models[0].providers[0]).toMatchObject({
       input_price_per_million: '1.5',
@@ -272,7 +272,7 @@ describe('a start with a file that changed', () => {
     await first.stop();
     write(smallFile({ providers: [provider('acme')] }));
     const again = await start();
-    const models: File[] = (await exported(again)).models;
+    const models: File[] = (await exportedFile(again)).models;
     expect(models.map(({ id, providers }) => [id, providers.length])).toEqual([
       ['acme/small', 1],
       ['acme/large', 1],
@@ -287,7 +287,7 @@ describe('a start with a file that changed', () => {
 
 describe('gw apply', () => {
   const apply = (path: string) => operate(`apply -f ${path} --data ${data} --yes`);
-  const rpmOf = async (started: Started) => (await exported(started)).workspaces[0].keys[0].rpm;
+  const rpmOf = async (started: Started) => (await exportedFile(started)).workspaces[0].keys[0].rpm;
   const withRpm = (rpm: number) =>
     smallFile({ workspaces: [{ id: 'team', credit_usd: '5', keys: [{ name: 'ci', rpm }] }] });
 

@@ -139,12 +139,12 @@ describe('reading side by side', () => {
   });
 
   it('fails with the failure of a source', async () => {
-    async function* broken() {
+    async function* brokenLines() {
       yield 1;
       throw new Error('broken');
     }
     const read = async () => {
-      for await (const _value of mergeParallel([broken(), broken()], 2));
+      for await (const _value of mergeParallel([brokenLines(), brokenLines()], 2));
     };
     await expect(read()).rejects.toThrow('broken');
   });
@@ -157,10 +157,10 @@ describe('reading side by side', () => {
 describe('the terminal', () => {
   it('gets lines of text only, whichever way they come', async () => {
     const hostile = 'a\u001b]0;owned\u0007\nforged\r\u009b2J\t\u0000';
-    const got: string[] = [];
-    const take = (text: string) => void got.push(text);
+    const lines: string[] = [];
+    const take = (text: string) => void lines.push(text);
     const asking = async (text: string) => {
-      got.push(text);
+      lines.push(text);
       return hostile;
     };
     const ways = {
@@ -177,11 +177,11 @@ describe('the terminal', () => {
     terminal.showProgress(hostile);
     expect(await terminal.ask(hostile)).toBe(hostile);
     expect(await terminal.readSecret(hostile)).toBe(hostile);
-    expect(got).toEqual(new Array(Object.keys(ways).length).fill('a·]0;owned··forged··2J··'));
+    expect(lines).toEqual(new Array(Object.keys(ways).length).fill('a·]0;owned··forged··2J··'));
     terminal.writeOut(inBold(`title ${hostile}`));
-    expect(got.at(-1)).toBe(inBold('title a·]0;owned··forged··2J··'));
+    expect(lines.at(-1)).toBe(inBold('title a·]0;owned··forged··2J··'));
     terminal.writeOut('a\u200eb\u200fc\u202ad\u202ee\u2066f\u2069g\u061ch');
-    expect(got.at(-1)).toBe('a·b·c·d·e·f·g·h');
+    expect(lines.at(-1)).toBe('a·b·c·d·e·f·g·h');
   });
 
   it('gets no words of the line itself that steer it', async () => {

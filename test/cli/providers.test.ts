@@ -179,8 +179,8 @@ describe('a disabled provider', () => {
   });
 
   it('is disabled for good if an apply and the command run at the same time', async () => {
-    const applied = ['1', '2', '3'].map((name) => apply({ globex: { display_name: name } }));
-    await Promise.all([...applied, gw('providers disable acme')]);
+    const applyResults = ['1', '2', '3'].map((name) => apply({ globex: { display_name: name } }));
+    await Promise.all([...applyResults, gw('providers disable acme')]);
     expect(await statusOf('acme')).toBe('disabled');
   });
 });

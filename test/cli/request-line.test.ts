@@ -12,13 +12,13 @@ import { startTestSimulator } from '../support/test-simulator.ts';
 const folder = temporaryFolder();
 
 /** Waits for output after the ready line. Each round is a request, so the output has time to come through its pipe. */
-async function printed(gateway: RunningGateway, pattern: RegExp): Promise<string> {
+async function printedLine(gateway: RunningGateway, pattern: RegExp): Promise<string> {
   const all = () => `${gateway.out()}\n${gateway.error()}`;
   while (pattern.exec(all()) === null) await (await fetch(`${gateway.url}/models`)).text();
   return pattern.exec(all())?.[1] ?? '';
 }
 
-const keyOf = (gateway: RunningGateway) => printed(gateway, /^demo key: (\S+)$/m);
+const keyOf = (gateway: RunningGateway) => printedLine(gateway, /^demo key: (\S+)$/m);
 
 async function call(gateway: RunningGateway, model: string, more: object = {}): Promise<string> {
   const response = await fetch(`${gateway.url}/chat/completions`, {
@@ -144,7 +144,7 @@ workspaces: [{ id: team, credit_usd: "1", keys: [{ name: ci }] }]
     );
     const second = await startGateway(`--config ${file}`, folder, { ACME_API_KEY: key });
     try {
-      const text = await printed(second, /shown once\): (\S+)/);
+      const text = await printedLine(second, /shown once\): (\S+)/);
       const response = await fetch(`${second.url}/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${text}` },

@@ -89,16 +89,16 @@ describe('gw keys reconcile', () => {
     const make = async (name: string) =>
       JSON.parse((await gw(`keys create --workspace team --name ${name} --spend-limit 1 --json`)).out)
         .public_id as string;
-    const [lost, rotated, unchangedKey] = [await make('lost'), await make('rotated'), await make('kept')];
+    const [lostKey, rotatedKey, unchangedKey] = [await make('lost'), await make('rotated'), await make('kept')];
     const operator = JSON.parse((await gw('operators create --name ada --json')).out).public_id as string;
     // The former tables get the items of the present tables, as after a restoration.
     for (const table of ['keys', 'operators'] as const) {
       for await (const item of present.scan(table)) await former.put({ table, item });
     }
     const end = Date.parse('2026-11-26T10:00:00Z');
-    await former.update({ table: 'keys', key: lost, changes: { set: { status: 'revoked' } } });
+    await former.update({ table: 'keys', key: lostKey, changes: { set: { status: 'revoked' } } });
     const keys = createKeyStore(former);
-    const storedKey = (await keys.read(rotated)) as KeyRecord;
+    const storedKey = (await keys.read(rotatedKey)) as KeyRecord;
     await keys.rotate(storedKey, { publicId: 'madeByTheRotatio', secretSha256: 'f', expiresAtMs: null }, end);
     await former.update({ table: 'operators', key: operator, changes: { set: { status: 'revoked' } } });
     await former.put({ table: 'keys', item: { ...(await present.get('keys', unchangedKey)), pk: 'madeSinceMadeSin' } });
@@ -109,13 +109,13 @@ describe('gw keys reconcile', () => {
     expect(code).toBe(0);
     expect(out.trim().split('\n').toSorted()).toEqual(
       [
-        `key lost of team (${lost}) stays revoked`,
-        `key rotated of team (${rotated}) ends 2026-11-26T10:00:00.000Z, as it was rotated or given an end`,
+        `key lost of team (${lostKey}) stays revoked`,
+        `key rotated of team (${rotatedKey}) ends 2026-11-26T10:00:00.000Z, as it was rotated or given an end`,
         `operator ada (${operator}) stays revoked`,
       ].toSorted(),
     );
-    expect(await present.get('keys', lost)).toMatchObject({ status: 'revoked' });
-    expect(await present.get('keys', rotated)).toMatchObject({ status: 'active', expires_at_ms: end });
+    expect(await present.get('keys', lostKey)).toMatchObject({ status: 'revoked' });
+    expect(await present.get('keys', rotatedKey)).toMatchObject({ status: 'active', expires_at_ms: end });
     expect(await present.get('keys', unchangedKey)).toMatchObject({ status: 'active', requests_per_minute: 7 });
     expect(await present.get('keys', 'madeSinceMadeSin')).toBeUndefined();
     expect(await present.get('operators', operator)).toMatchObject({ status: 'revoked' });

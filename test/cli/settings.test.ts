@@ -36,7 +36,7 @@ describe('every setting', () => {
   });
   const apply = (content: unknown) =>
     operate(`apply -f ${local.write('gateway.yaml', content)} ${local.option} --json`);
-  const exported = async () => {
+  const exportedFile = async () => {
     const text = (await operate(`export ${local.option}`)).out;
     const { workspaces } = parse(text) as {
       readonly workspaces: readonly (Part & { readonly keys: readonly Part[] })[];
@@ -62,16 +62,14 @@ describe('every setting', () => {
       ).toBe(0);
       const writtenBody = { name: `${id(name)}-written`, [name]: value };
       expect((await apply(file({ keys: [writtenBody] }))).code).toBe(0);
-      const { keys, text: whole } = await exported();
-      const [first, second] = [createdId, writtenBody.name].map(
-        (wanted) => keys.find((one) => one.name === wanted) ?? {},
-      );
+      const { keys, text: whole } = await exportedFile();
+      const [first, second] = [createdId, writtenBody.name].map((name) => keys.find((one) => one.name === name) ?? {});
       expect(first).toEqual({ ...second, name: createdId });
       expect(first?.[name]).toEqual(value);
       expect(await changesOf(parse(whole))).toEqual([]);
       expect(await operateJson(key(`${flag} ${text}`))).toMatchObject({ change: 'unchanged', [name]: value });
       expect(await operateJson(key(`${flag} ${none}`))).toMatchObject({ change: 'changed' });
-      expect(valueAt((await exported()).keys.find((one) => one.name === createdId) ?? {}, name) ?? absent).toEqual(
+      expect(valueAt((await exportedFile()).keys.find((one) => one.name === createdId) ?? {}, name) ?? absent).toEqual(
         absent,
       );
     });
@@ -82,7 +80,7 @@ describe('every setting', () => {
       const { code, out, error } = await apply(file({ keys: [{ name: 'wrong', [name]: wrong[1] }] }));
       expect(code).not.toBe(0);
       expect(out + error).toContain(`workspaces[0].keys[0].${name}`);
-      expect((await exported()).keys.map((key) => key.name)).not.toContain('wrong');
+      expect((await exportedFile()).keys.map((key) => key.name)).not.toContain('wrong');
     });
   });
 
@@ -94,7 +92,7 @@ describe('every setting', () => {
         const update = (more: string) => operateJson<Part>(`workspaces update ${createdId} ${more} ${local.option}`);
         expect((await operate(`workspaces create ${createdId} ${flag} ${text} ${local.option}`)).code).toBe(0);
         expect((await apply(file({ id: writtenId, ...withValue(name, value) }))).code).toBe(0);
-        const { workspaces, text: whole } = await exported();
+        const { workspaces, text: whole } = await exportedFile();
         for (const wanted of [createdId, writtenId]) {
           expect(valueAt(workspaces.find((one) => one.id === wanted) ?? {}, name)).toEqual(value);
         }
@@ -109,7 +107,7 @@ describe('every setting', () => {
         const { code, out, error } = await apply(file({ id: 'wrong', ...withValue(name, wrong[1]) }));
         expect(code).not.toBe(0);
         expect(out + error).toContain(`workspaces[0].${name}`);
-        expect((await exported()).workspaces.map((one) => one.id)).not.toContain('wrong');
+        expect((await exportedFile()).workspaces.map((one) => one.id)).not.toContain('wrong');
       });
     },
   );

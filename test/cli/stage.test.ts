@@ -60,13 +60,13 @@ describeOnDynamo('a stage of AWS', () => {
   describe('a stage', () => {
     it('is worked on with the profile of the shell, and no other stage is touched', async () => {
       const file = local.write('gateway.yaml', gatewayFile());
-      const applied = await gwProcess(`apply -f ${file} --stage dev`);
-      expect([applied.error, applied.out]).toEqual([
+      const applyResult = await gwProcess(`apply -f ${file} --stage dev`);
+      expect([applyResult.error, applyResult.out]).toEqual([
         `stage dev: account ${account}, region us-east-1\n`,
         expect.stringContaining('3 created'),
       ]);
       // The key has the id of its stage, by which an edge in front of several stages finds the stage.
-      expect(applied.out).toMatch(/sk-gw-00[0-9A-Za-z]{14}-/);
+      expect(applyResult.out).toMatch(/sk-gw-00[0-9A-Za-z]{14}-/);
       expect((await gw('keys list --stage dev')).out).toMatch(/^team +ci /m);
       const other = await gw(`apply -f ${file} --stage prod`);
       expect(other).toMatchObject({ code: 1, out: '', error: expect.stringContaining('stage prod has no tables') });
@@ -415,23 +415,23 @@ describeOnDynamo('policies', () => {
         return { code, error, signers: [...new Set(aws.calls.slice(before).map(({ signedBy }) => signedBy))] };
       };
       const line = 'credits add team 1 --stage dev';
-      const named = (region: string) => `stage dev: account ${account}, region ${region}`;
+      const stageLine = (region: string) => `stage dev: account ${account}, region ${region}`;
       const aws_access = 'aws_access_key_id = second-key\naws_secret_access_key = local\n';
       process.env.AWS_CONFIG_FILE = local.write('config', `[profile second]\nregion = us-east-2\n${aws_access}`);
       // The variable has precedence over the region of a profile, as in every AWS tool.
       delete process.env.AWS_REGION;
       expect(await signersOf(`${line} --profile second`)).toEqual({
         code: 0,
-        error: named('us-east-2'),
+        error: stageLine('us-east-2'),
         signers: ['second-key us-east-2'],
       });
       process.env.AWS_REGION = aws.variables.AWS_REGION;
       expect(await signersOf(`${line} --profile second --region ap-southeast-2`)).toEqual({
         code: 0,
-        error: named('ap-southeast-2'),
+        error: stageLine('ap-southeast-2'),
         signers: ['second-key ap-southeast-2'],
       });
-      expect(await signersOf(line)).toEqual({ code: 0, error: named('eu-west-1'), signers: ['local eu-west-1'] });
+      expect(await signersOf(line)).toEqual({ code: 0, error: stageLine('eu-west-1'), signers: ['local eu-west-1'] });
       expect(await signersOf(`${line} --profile nobody`)).toEqual({
         code: 1,
         error: expect.stringContaining('no AWS credentials'),

@@ -59,10 +59,10 @@ describe('npm start', () => {
     const bytes = readFileSync(path);
     // Opening the file reads the schema on the first page, so only the bytes after that page are damaged.
     writeFileSync(path, bytes.fill(0xa5, 4_096));
-    const named = `${path} is damaged: stop what uses the folder, and restore a copy of it`;
-    expect(await start('--port', '0', '--data', data)).toMatchObject({ status: 1, lines: [`gw: ${named}`] });
+    const damage = `${path} is damaged: stop what uses the folder, and restore a copy of it`;
+    expect(await start('--port', '0', '--data', data)).toMatchObject({ status: 1, lines: [`gw: ${damage}`] });
     const { code, error } = await operate(`keys list --data ${data}`);
-    expect([code, error]).toEqual([1, expect.stringContaining(named)]);
+    expect([code, error]).toEqual([1, expect.stringContaining(damage)]);
   });
 
   it('with an option that there is not says where the options are', async () => {

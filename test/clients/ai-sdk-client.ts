@@ -25,7 +25,7 @@ import {
 
 const output = Output.object({ schema: jsonSchema<{ label: string }>(labelSchema) });
 /** Returns the error of a stream: it comes to `onError`, and the result does not report it. */
-const thrown = async <Value>(start: (onError: (event: { error: unknown }) => void) => PromiseLike<Value>) => {
+const errorOf = async <Value>(start: (onError: (event: { error: unknown }) => void) => PromiseLike<Value>) => {
   const errors: unknown[] = [];
   const value = await start(({ error }) => void errors.push(error)).then(
     (result) => result,
@@ -57,7 +57,7 @@ function clientOf(modelOf: (id: string) => LanguageModel): ClientUnderTest {
       return { text, cost: usage.raw?.cost, tokens: tokensOf(usage) };
     },
     stream: (model, read) =>
-      thrown(async (onError) => {
+      errorOf(async (onError) => {
         const { textStream, usage } = streamText({ model: modelOf(model), prompt: question, onError });
         for await (const text of textStream) read(text);
         return tokensOf(await usage);
@@ -77,12 +77,12 @@ function clientOf(modelOf: (id: string) => LanguageModel): ClientUnderTest {
         ...(labelled ? { output } : {}),
       };
       const text = stream
-        ? await thrown((onError) => streamText({ ...options, onError }).text)
+        ? await errorOf((onError) => streamText({ ...options, onError }).text)
         : (await generateText(options)).text;
       return { text, inputs };
     },
     schema: async (model) => (await generateText({ model: modelOf(model), prompt: question, output })).output,
     streamedSchema: (model) =>
-      thrown((onError) => streamText({ model: modelOf(model), prompt: question, output, onError }).output),
+      errorOf((onError) => streamText({ model: modelOf(model), prompt: question, output, onError }).output),
   };
 }

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.simulator.clear());
 
-const translated = formats.filter((format) =>
+const translatedFormats = formats.filter((format) =>
   ['responses', 'converse', 'generate-content', 'chat-completions'].includes(format),
 );
 const tools: Anthropic.Tool[] = [
@@ -119,7 +119,7 @@ describe('a count of tokens if the provider of the model has none', () => {
   });
 });
 
-describe.each(translated)('Messages on a model of %s', (format) => {
+describe.each(translatedFormats)('Messages on a model of %s', (format) => {
   it('answers as a message with every field, its cost in a header, and a record of the format that was spoken', async () => {
     const { data, response } = await client.messages.create(ask(`${format}/echo`, 'Hello')).withResponse();
     expect(textOf(data)).toContain('Hello');
@@ -198,7 +198,7 @@ describe.each(translated)('Messages on a model of %s', (format) => {
   });
 });
 
-it.each(translated)(
+it.each(translatedFormats)(
   'a request of Messages goes on without a thread, which no model of %s has, if its client may',
   async (format) => {
     const question = { model: `${format}/echo`, max_tokens: 100 };

@@ -45,8 +45,8 @@ const anthropicBedrock: Check = async (load, { url, key }, format) => {
   assert.match(answer.content.at(-1).text, /^The tools answered “sunny”/);
   const tooLong = await failureOf(messages.create({ ...hello, model: `${format}/too-long` }));
   assert.match(tooLong.message, /Input is too long/);
-  const broken = await failureOf(messages.stream({ ...hello, model: `${format}/broken` }).finalMessage());
-  assert.match(broken.message, /The stream broke off after its first output/);
+  const brokenStream = await failureOf(messages.stream({ ...hello, model: `${format}/broken` }).finalMessage());
+  assert.match(brokenStream.message, /The stream broke off after its first output/);
 };
 
 const langchain: Check = async (load, _gateway, format) => {

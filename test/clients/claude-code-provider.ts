@@ -51,7 +51,7 @@ function refuse(outgoing: ServerResponse, message: string): void {
   outgoing.end(JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } }));
 }
 
-const named = (type: string, members: object = {}): string =>
+const eventOf = (type: string, members: object = {}): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 
 const usage = { input_tokens: 10, output_tokens: 9 };
@@ -59,24 +59,24 @@ const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', c
 
 /** The model begins to reason, and shows nothing of it. */
 export const thinkingBegun: string =
-  named('message_start', { message }) +
-  named('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } });
+  eventOf('message_start', { message }) +
+  eventOf('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } });
 
 export const thinkingEnded: string =
-  named('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } }) +
-  named('content_block_stop', { index: 0 });
+  eventOf('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } }) +
+  eventOf('content_block_stop', { index: 0 });
 
 const ended = (index: number, reason: string): string =>
-  named('content_block_stop', { index }) +
-  named('message_delta', { delta: { stop_reason: reason, stop_sequence: null }, usage }) +
-  named('message_stop');
+  eventOf('content_block_stop', { index }) +
+  eventOf('message_delta', { delta: { stop_reason: reason, stop_sequence: null }, usage }) +
+  eventOf('message_stop');
 
 export const textEvents = (text: string, index: number): string =>
-  named('content_block_start', { index, content_block: { type: 'text', text: '' } }) +
-  named('content_block_delta', { index, delta: { type: 'text_delta', text } }) +
+  eventOf('content_block_start', { index, content_block: { type: 'text', text: '' } }) +
+  eventOf('content_block_delta', { index, delta: { type: 'text_delta', text } }) +
   ended(index, 'end_turn');
 
-const answerEvents = (text: string): string => named('message_start', { message }) + textEvents(text, 0);
+const answerEvents = (text: string): string => eventOf('message_start', { message }) + textEvents(text, 0);
 
 function readEvents(file: string): string {
   const tool = { type: 'tool_use', id: 'toolu_1', name: 'Read', input: {} };
@@ -84,8 +84,8 @@ function readEvents(file: string): string {
   return (
     thinkingBegun +
     thinkingEnded +
-    named('content_block_start', { index: 1, content_block: tool }) +
-    named('content_block_delta', { index: 1, delta: { type: 'input_json_delta', partial_json: input } }) +
+    eventOf('content_block_start', { index: 1, content_block: tool }) +
+    eventOf('content_block_delta', { index: 1, delta: { type: 'input_json_delta', partial_json: input } }) +
     ended(1, 'tool_use')
   );
 }

@@ -24,7 +24,7 @@ export const upstreams = {
 export const poorKey = newKey();
 
 /** Interfaces of the clients. `acme` has all of them, so calls to it are relayed. */
-const relayed = [
+const relayedPaths = [
   ...['chat-completions', 'messages', 'responses', 'embeddings', 'images', 'moderations', 'rerank'],
   ...['speech', 'transcriptions'],
 ];
@@ -76,9 +76,9 @@ export const startClientGateway = (): Promise<Harness> =>
       'acme/unconfigured': [{ provider: 'unset', upstream: 'echo' }],
     },
     providers: {
-      acme: { apis: relayed },
+      acme: { apis: relayedPaths },
       ...providersOfFormats.providers,
-      unset: { apis: relayed, auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } },
+      unset: { apis: relayedPaths, auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } },
     },
     workspace: {
       functions: [

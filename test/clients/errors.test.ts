@@ -93,11 +93,11 @@ describe.each(Object.keys(clients))('%s', (name) => {
 it.each(translatedFormats)(
   'openai reads the same, and comes back as often, if a provider of %s fails',
   async (provider) => {
-    const relayed = kindsAt('acme');
-    expect(relayed.map(({ title }) => title)).toHaveLength(6);
+    const relayedKinds = kindsAt('acme');
+    expect(relayedKinds.map(({ title }) => title)).toHaveLength(6);
     for (const [index, kind] of kindsAt(provider).entries()) {
       const { error, text, requests } = await failureOf('openai', '/openai/v1', kind);
-      const same = await failureOf('openai', '/openai/v1', relayed[index] as ErrorKind);
+      const same = await failureOf('openai', '/openai/v1', relayedKinds[index] as ErrorKind);
       expect([kind.title, codeOf(error), requests]).toEqual([kind.title, kind.code, same.requests]);
       expect(text).toContain(kind.says);
     }

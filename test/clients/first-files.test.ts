@@ -89,7 +89,7 @@ const generateContent = (provider: string, model: string, maxOutputTokens: numbe
   body: { contents: [{ role: 'user', parts: [{ text }] }], generationConfig: { maxOutputTokens } },
 });
 const geminiBound = 65_536;
-const signed = [
+const signedHeaders = [
   'authorization',
   expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/bedrock\//),
 ] as const;
@@ -142,13 +142,13 @@ const firstFiles: Readonly<Record<string, FirstFile>> = {
   azure: { model: 'gpt-5-mini', key: ['api-key', 'the-key'], ...byResponses('azure', 'team-chat') },
   bedrock: {
     model: `bedrock/${listedClaude}`,
-    key: signed,
+    key: signedHeaders,
     chat: converse('bedrock', listedClaude, 64_000),
     messages: converse('bedrock', listedClaude, 100),
   },
   profiles: {
     model: 'claude',
-    key: signed,
+    key: signedHeaders,
     chat: converse('profiles', profile, 64_000),
     messages: converse('profiles', profile, 100),
   },

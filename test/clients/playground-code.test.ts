@@ -77,9 +77,9 @@ describe('the code of a request', () => {
     const body = interfaces[name].body(one);
     const file = sentFile(interfaces[name], one);
     const whole = interfaces[name].python('https://gw.example', body, file);
-    const opened = `    file=open(${JSON.stringify(audio.name)}, "rb"),\n`;
-    expect(whole.includes(opened)).toBe(file !== undefined);
-    const python = whole.replace(opened, '');
+    const openLine = `    file=open(${JSON.stringify(audio.name)}, "rb"),\n`;
+    expect(whole.includes(openLine)).toBe(file !== undefined);
+    const python = whole.replace(openLine, '');
     const { extra_body: others, request_options: options, ...known } = pythonArguments(python);
     const { additional_body_parameters: ofOptions } = (options ?? {}) as { additional_body_parameters?: object };
     const { user, provider, ...ofAws } = body;

@@ -63,8 +63,8 @@ function checkFeatures(name: string, base: string, features: Seen['features']): 
   } = features;
   assert.match(String(answer), /^Hello! /);
   if (stream !== undefined) assert.match(String(stream), /^Hello! You wrote “Hello”/);
-  for (const broken of stream === undefined ? [] : [brokenStream, cutStream]) {
-    assert.match(failureIn(broken), /The stream broke off after its first output/);
+  for (const error of stream === undefined ? [] : [brokenStream, cutStream]) {
+    assert.match(failureIn(error), /The stream broke off after its first output/);
   }
   if (tools !== undefined) assert.match(String(tools), /^The tools answered “sunny”/);
   if (keyed !== undefined) checkKeyed(keyed as readonly string[]);

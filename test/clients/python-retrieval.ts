@@ -38,9 +38,9 @@ export async function runRetrieval(): Promise<string> {
       for (const source of vectorSourceNames) await checkRetrieval(gateway, source, results[source]);
     }
     gateway.simulator.clear();
-    const { acme, ...translated } = await see<string>('langchain, defaults', frameworks.langchain);
+    const { acme, ...translations } = await see<string>('langchain, defaults', frameworks.langchain);
     assert.equal(acme, `${passages.length} vectors`, 'numbers of tokens are relayed');
-    for (const text of Object.values(translated)) assert.match(text, /has no words for token_ids \(input\)/);
+    for (const text of Object.values(translations)) assert.match(text, /has no words for token_ids \(input\)/);
     assert.ok(gateway.simulator.calls.every(({ provider }) => provider === 'acme'));
     return `${Object.keys(frameworks).join(', ')} at ${vectorSourceNames.join(', ')}`;
   } finally {

@@ -9,7 +9,7 @@ export const passages = [
   'A gateway forwards calls to providers.',
 ];
 export const retrievalQuestion = 'What is the capital of Norway?';
-const wanted = passages[1];
+const wantedPassage = passages[1];
 
 const priced = { output_price_per_million: '0', max_output_tokens: 500 };
 const vectorsOf = (provider: string, upstream: string) => [
@@ -66,7 +66,7 @@ export async function checkRetrieval(gateway: Harness, name: VectorSourceName, r
     results.dimensions,
     passages.map(() => dimensions),
   );
-  assert.equal(results.found, wanted);
+  assert.equal(results.found, wantedPassage);
   assert.match(results.answer, /^Hello! You wrote /);
   const calls = gateway.simulator.calls.filter(({ provider }) => provider === name);
   assert.deepEqual(
@@ -75,7 +75,7 @@ export async function checkRetrieval(gateway: Harness, name: VectorSourceName, r
     'vectors come before the answer',
   );
   const lastBody = calls.at(-1)?.bodyText ?? '';
-  for (const text of [wanted, retrievalQuestion])
+  for (const text of [wantedPassage, retrievalQuestion])
     assert.ok(lastBody.includes(text ?? ''), `the chat model got “${text}”`);
   await gateway.settled();
   const records = await gateway.records();

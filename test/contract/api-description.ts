@@ -51,13 +51,13 @@ const transportHeader =
 
 /** Returns every difference between a real answer and its description. */
 export async function differencesOf(operation: Operation, response: Response): Promise<string[]> {
-  const described = operation.responses[String(response.status)];
-  if (described === undefined) return [`the status ${response.status} is not described`];
+  const description = operation.responses[String(response.status)];
+  if (description === undefined) return [`the status ${response.status} is not described`];
   const mediaType = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
-  const content = described.content[mediaType];
+  const content = description.content[mediaType];
   if (content === undefined) return [`${mediaType} is not described`];
   const headers = [...response.headers.keys()]
-    .filter((name) => !transportHeader.test(name) && !Object.hasOwn(described.headers, name))
+    .filter((name) => !transportHeader.test(name) && !Object.hasOwn(description.headers, name))
     .map((name) => `the header ${name} is not described`);
   const text = await response.text();
   const eventSchema = content['x-gw-event-data'];

@@ -153,13 +153,13 @@ describe('a bad body', () => {
 
   it('is not even parsed if its key is unknown, and not received if it has none', async () => {
     const parse = jest.spyOn(JSON, 'parse');
-    const marked = JSON.stringify(hello('acme/echo', { mark: 'of this very body' }));
+    const markedText = JSON.stringify(hello('acme/echo', { mark: 'of this very body' }));
     const parsed = () => parse.mock.calls.filter(([text]) => String(text).includes('of this very body')).length;
     try {
-      await expectError(await raw(marked, { authorization: `Bearer ${newKey()}` }), 401, 'UNAUTHORIZED');
-      await expectError(await raw(marked, { authorization: 'Bearer nothing' }), 401, 'UNAUTHORIZED');
+      await expectError(await raw(markedText, { authorization: `Bearer ${newKey()}` }), 401, 'UNAUTHORIZED');
+      await expectError(await raw(markedText, { authorization: 'Bearer nothing' }), 401, 'UNAUTHORIZED');
       expect(parsed()).toBe(0);
-      expect((await raw(marked)).status).toBe(200);
+      expect((await raw(markedText)).status).toBe(200);
       expect(parsed()).toBeGreaterThan(0);
     } finally {
       parse.mockRestore();
@@ -205,15 +205,15 @@ describe('a bad body', () => {
   });
 
   it('counts against the requests of its key, however bad it is', async () => {
-    const limited = await startHarness({
+    const limitedHarness = await startHarness({
       models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
       key: { rpm: 2 },
     });
     const bad = JSON.stringify({ messages: new Array(99_990).fill(1) });
-    await expectError(await limited.post(bad), 400, 'invalid_request');
-    await expectError(await limited.post('{'), 400, 'invalid_request');
-    await expectError(await limited.post(bad), 429, 'api_key_rate_limit');
-    await limited.stop();
+    await expectError(await limitedHarness.post(bad), 400, 'invalid_request');
+    await expectError(await limitedHarness.post('{'), 400, 'invalid_request');
+    await expectError(await limitedHarness.post(bad), 429, 'api_key_rate_limit');
+    await limitedHarness.stop();
   });
 
   it('of one byte over 4 MiB is refused with a key, and unauthorised without one', async () => {
@@ -296,9 +296,9 @@ describe('an encoded body', () => {
   });
 
   it('and a plain one may begin with a byte-order mark', async () => {
-    const marked = Buffer.from(`\ufeff${body}`);
-    expect((await send(marked, 'identity')).status).toBe(200);
-    expect((await send(gzipSync(marked), 'gzip')).status).toBe(200);
+    const markedBytes = Buffer.from(`\ufeff${body}`);
+    expect((await send(markedBytes, 'identity')).status).toBe(200);
+    expect((await send(gzipSync(markedBytes), 'gzip')).status).toBe(200);
     await expectError(await send(Buffer.from(`\ufeff\ufeff${body}`), 'identity'), 400, 'invalid_request');
   });
 });

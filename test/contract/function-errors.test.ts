@@ -43,7 +43,7 @@ const withWorkspace = (workspace: Sent['workspace']) => (request: Sent) => Objec
 
 const usedKey = '0d1f4c1e-7c1a-4d0a-9e0b-6c7a5d3b2a19';
 const usedSpan = 'a-span-that-is-used';
-const broken = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: 5 } } };
+const brokenFormat = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: 5 } } };
 const padding = 'x'.repeat(functionBodyMaxBytes);
 
 const faults: readonly Fault[] = [
@@ -70,7 +70,7 @@ const faults: readonly Fault[] = [
   // A fixed field is refused for being sent at all: a wrong type has no code of its own, even if the alias is unknown.
   fault('option of another type', 400, 'invalid_function_request', ['body'], withMember({ temperature: 'hot' })),
   fault('sort of no kind', 400, 'invalid_function_request', ['body'], withMember({ provider: { sort: 'cheapest' } })),
-  fault('broken schema', 400, 'invalid_function_request', ['body'], withMember({ ...broken, stream: true })),
+  fault('broken schema', 400, 'invalid_function_request', ['body'], withMember({ ...brokenFormat, stream: true })),
   fault('no provider serves', 502, 'execution_failed', ['alias'], withAlias('unserved')),
   fault('key without money', 402, 'spend_limit_exceeded', ['key'], withKey('limited')),
   fault('no credit', 402, 'PAYMENT_REQUIRED', ['workspace'], withWorkspace('poor')),
@@ -176,7 +176,7 @@ describe('a function call', () => {
   const takeSpan = (one: Harness, workspace: Sent['workspace']) =>
     one.post(hello('acme/free'), { ...authorization(workspace), 'x-gw-span-id': usedSpan });
 
-  async function send(...applied: readonly Fault[]): Promise<Response> {
+  async function send(...faults: readonly Fault[]): Promise<Response> {
     const request: Sent = {
       key: 'plain',
       workspace: 'team',
@@ -186,7 +186,7 @@ describe('a function call', () => {
       headers: {},
       body: {},
     };
-    for (const { apply } of applied) apply(request);
+    for (const { apply } of faults) apply(request);
     const body = ask(request.alias, 'Hello', request.body);
     if (request.model !== undefined) body.model = request.model;
     const headers = { ...authorization(request.workspace, request.key), ...request.headers };

@@ -115,9 +115,9 @@ describe('a function call', () => {
     );
 
     it('user and metadata as they came', async () => {
-      const passed = { user: 'u-1', metadata: { team: 'blue', nested: { deep: [1] } } };
+      const passedFields = { user: 'u-1', metadata: { team: 'blue', nested: { deep: [1] } } };
       for (const alias of ['text', 'plain', 'ticket', 'flow']) {
-        expect(await bodyAtProvider(ask(alias, { ticket: 'x' }, passed))).toMatchObject(passed);
+        expect(await bodyAtProvider(ask(alias, { ticket: 'x' }, passedFields))).toMatchObject(passedFields);
       }
     });
 

@@ -8,7 +8,7 @@ type Any = any;
 type Json = Record<string, unknown>;
 
 const apis = ['generate-content', 'messages', 'responses', 'converse', 'chat-completions'] as const;
-const named = {
+const modelNames = {
   'generate-content': 'gemini-2.5-flash',
   messages: 'claude-sonnet-4-5',
   responses: 'gpt-5.4',
@@ -22,7 +22,7 @@ beforeAll(async () => {
   for (const api of apis) {
     for (const behaviour of ['echo', 'tools', 'usage:1000:500:300:120:200:80', 'error-429']) {
       models[`${api}/${behaviour.split(':')[0]}`] = [
-        { provider: api, upstream: `${named[api]}/${behaviour}`, more: { max_output_tokens: 4_096 } },
+        { provider: api, upstream: `${modelNames[api]}/${behaviour}`, more: { max_output_tokens: 4_096 } },
       ];
     }
   }
@@ -209,9 +209,9 @@ describe('Gemini', () => {
 
   it('refuses a role that is unknown if it is translated, and passes it on if it is relayed', async () => {
     const body = { contents: [{ role: 'critic', parts: [{ text: 'Hello' }] }] };
-    const translated = await ask('/v1beta/models/messages/echo:generateContent', body);
-    expect(translated.status).toBe(400);
-    const refusal = JSON.stringify(await jsonOf(translated));
+    const translation = await ask('/v1beta/models/messages/echo:generateContent', body);
+    expect(translation.status).toBe(400);
+    const refusal = JSON.stringify(await jsonOf(translation));
     expect(refusal).toContain('invalid_request');
     expect(refusal).toContain('contents[0].role');
     expect(refusal).not.toContain('feature_unsupported');

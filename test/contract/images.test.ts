@@ -32,13 +32,13 @@ const editor = newKey();
 describe('images', () => {
   let gateway: Harness;
   let client: OpenAI;
-  let scripted: ScriptedProvider;
+  let scriptedProvider: ScriptedProvider;
   /** The usage that the scripted provider reports. */
-  let reported: Json = {};
+  let reportedUsage: Json = {};
 
   beforeAll(async () => {
-    scripted = await startScriptedProvider((outgoing) =>
-      sendJson(outgoing, JSON.stringify({ created: 1, data: [{ b64_json: 'b25l' }], usage: reported })),
+    scriptedProvider = await startScriptedProvider((outgoing) =>
+      sendJson(outgoing, JSON.stringify({ created: 1, data: [{ b64_json: 'b25l' }], usage: reportedUsage })),
     );
     gateway = await startHarness({
       models: {
@@ -67,7 +67,7 @@ describe('images', () => {
         acme: { apis: ['images'] },
         globex: { apis: ['images'] },
         zen: { apis: ['chat-completions'] },
-        scripted: { apis: ['images'], base_url: scripted.url },
+        scripted: { apis: ['images'], base_url: scriptedProvider.url },
       },
       moreWorkspaces: [
         { id: 'capped', credit_usd: '9', keys: [{ name: 'two', key: capped, spend_limit_usd: '0.34' }] },
@@ -80,7 +80,7 @@ describe('images', () => {
   afterAll(async () => {
     await expectBalancedBooks(gateway);
     await gateway.stop();
-    await scripted.stop();
+    await scriptedProvider.stop();
   });
 
   const post = (body: Json, headers: Record<string, string> = {}) =>
@@ -202,7 +202,7 @@ describe('images', () => {
       [{ image_tokens: 400, text_tokens: 100, cached_tokens: 100 }, 400n * 10n + 100n * 5n],
       [undefined, 500n * 10n],
     ] as const) {
-      reported = { ...usage, ...(details && { input_tokens_details: details }) };
+      reportedUsage = { ...usage, ...(details && { input_tokens_details: details }) };
       await edit('scripted/edits');
       expect(await gateway.lastRecord()).toMatchObject({ costPicoUsd: (cost + 300n * 40n) * micro, estimated: false });
       // The input is text alone.
@@ -400,8 +400,8 @@ describe('images', () => {
     const refusal = await send(formOf({ image: tooLarge }));
     expect([refusal.status, await refusal.json()]).toMatchObject([413, { error: { code: 'request_too_large' } }]);
     for (const type of ['multipart/form-data', 'multipart/form-data; boundary=x']) {
-      const broken = await send(Buffer.from('--y\r\n'), { 'content-type': type });
-      expect([broken.status, await broken.json()]).toMatchObject([400, { error: { code: 'invalid_request' } }]);
+      const brokenForm = await send(Buffer.from('--y\r\n'), { 'content-type': type });
+      expect([brokenForm.status, await brokenForm.json()]).toMatchObject([400, { error: { code: 'invalid_request' } }]);
     }
     expect(gateway.simulator.calls).toHaveLength(1);
     expect(gateway.composition.memory.bytesInUse()).toBe(0);

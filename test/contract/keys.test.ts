@@ -9,7 +9,7 @@ import { countOutcomes, outcomeOf } from '../support/outcomes.ts';
 
 describe('a key', () => {
   let gateway: Harness;
-  const [revoked, expired] = [newKey(), newKey()];
+  const [revokedKey, expired] = [newKey(), newKey()];
 
   beforeAll(async () => {
     gateway = await startHarness({
@@ -18,7 +18,7 @@ describe('a key', () => {
         {
           id: 'gone',
           keys: [
-            { name: 'old', key: revoked, status: 'revoked' },
+            { name: 'old', key: revokedKey, status: 'revoked' },
             { name: 'over', key: expired, expires_at: '2020-01-01' },
           ],
         },
@@ -77,7 +77,7 @@ describe('a key', () => {
       [`Bearer ${gateway.key}x`, /does not have the form of a key of this gateway/],
       ['Bearer sk-ant-api03-abc', /does not have the form of a key of this gateway/],
       [`Bearer ${other}`, /^This gateway has no such API key\.$/],
-      [`Bearer ${revoked}`, /^The API key was revoked\.$/],
+      [`Bearer ${revokedKey}`, /^The API key was revoked\.$/],
       [`Bearer ${expired}`, /^The API key expired at 2020-01-01T00:00:00\.000Z\.$/],
     ];
     const base = gateway.url.slice(0, -'/v1'.length);

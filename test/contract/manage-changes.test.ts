@@ -52,8 +52,8 @@ describe('workspaces', () => {
     expect(key.models).toEqual(['bolt/other']);
     const headers = { authorization: `Bearer ${key.key}` };
     expect((await gateway.post(hello('other'), headers)).headers.get('x-gw-model')).toBe('bolt/other');
-    const changed = await ada.send('PATCH', `/keys/${key.public_id}`, { models: ['echo', 'other'] });
-    expect(changed.body.data.models).toEqual(['acme/echo', 'bolt/other']);
+    const change = await ada.send('PATCH', `/keys/${key.public_id}`, { models: ['echo', 'other'] });
+    expect(change.body.data.models).toEqual(['acme/echo', 'bolt/other']);
     const { revisions } = promptFunction('label', 'other') as { revisions: readonly object[] };
     const revision = { ...revisions[0], id: 'bare', state: undefined };
     const publish = (workspace: string) =>

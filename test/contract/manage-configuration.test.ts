@@ -54,8 +54,8 @@ const changesSince = (at: number) =>
 describe('the configuration', () => {
   it('is read as the command line exports it, without a secret, as YAML or as JSON, under one tag', async () => {
     const { composition } = gateway;
-    const exported = await exportGatewayFile(composition, await composition.catalogues.read());
-    expect(text).toBe(gatewayFileText(exported.file));
+    const exportedFile = await exportGatewayFile(composition, await composition.catalogues.read());
+    expect(text).toBe(gatewayFileText(exportedFile.file));
     expect(text).not.toContain(gateway.key);
     const { response } = await ada.get('/configuration');
     expect(response.headers.get('content-type')).toBe('application/yaml; charset=utf-8');
@@ -333,10 +333,10 @@ describe('changes at the same moment', () => {
     const { status, body } = await replace(stringify(file), etag, '', asOperator(late, ada.key));
     expect([status, body.error]).toEqual([412, 'precondition_failed']);
     expect(body.message).toMatch(/^wanted is taken in team by the active key .*changed before it failed: catalogue/);
-    const named = (await ada.send('GET', '/keys?workspace=team')).body.data.filter(
+    const keysOfName = (await ada.send('GET', '/keys?workspace=team')).body.data.filter(
       ({ name }: { name: string }) => name === 'wanted',
     );
-    expect(named.map(({ rpm }: { rpm: unknown }) => rpm)).toEqual([null]);
+    expect(keysOfName.map(({ rpm }: { rpm: unknown }) => rpm)).toEqual([null]);
   });
 
   it('of one key, workspace or provider: a change that others precede each time is 409, and changes nothing', async () => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const named = async (name: string) =>
+const keyNamed = async (name: string) =>
   (await ada.get('/operators')).body.data.filter((one: { name: string }) => one.name === name);
 
 /** Returns the log lines since `at` that report a change. */
@@ -63,7 +63,7 @@ describe('an operator key', () => {
       );
       expect([refusalStatus, why]).toEqual([403, expect.objectContaining({ error: 'forbidden' })]);
     }
-    expect(await named('eve')).toEqual([keyFields]);
+    expect(await keyNamed('eve')).toEqual([keyFields]);
     const items = await Promise.all(tableNames.map((table) => collect(gateway.testStore.store.scan(table))));
     const [, , , secret = ''] = /^sk-gw-(.{16})-((.{43}).{6})$/.exec(key) ?? [];
     expect(secret).toHaveLength(43);
@@ -97,7 +97,7 @@ describe('an operator key', () => {
   it('is not made for a workspace that does not exist', async () => {
     const { response } = await ada.send('POST', '/operators', { name: 'nobody', workspaces: ['team', 'nowhere'] });
     await expectError(response, 404, 'not_found');
-    expect(await named('nobody')).toEqual([]);
+    expect(await keyNamed('nobody')).toEqual([]);
   });
 
   it('is refused from the request after its revocation on, which is reported once, and its name is free again', async () => {
@@ -114,7 +114,7 @@ describe('an operator key', () => {
       role: 'owner',
       workspaces: 'all',
     });
-    expect((await named('grace')).map(({ status }: { status: string }) => status)).toEqual(['revoked', 'active']);
+    expect((await keyNamed('grace')).map(({ status }: { status: string }) => status)).toEqual(['revoked', 'active']);
   });
 
   it('is made once of a name, however many are asked for it before the first one is stored', async () => {
@@ -138,7 +138,7 @@ describe('an operator key', () => {
     expect([status, body.message]).toEqual([400, expect.stringContaining('hedy is the active operator')]);
     storing.resolve();
     expect((await first).status).toBe(200);
-    expect(await named('hedy')).toHaveLength(1);
+    expect(await keyNamed('hedy')).toHaveLength(1);
   });
 
   it('is no API key: revoking one under the id of an API key finds nothing, and that key goes on', async () => {

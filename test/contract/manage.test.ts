@@ -202,8 +202,8 @@ describe('the description of the interface', () => {
   });
 
   it('says what changes answer', async () => {
-    const differences = async (method: string, path: string, described: string, body?: unknown) =>
-      differencesOf(operationOf(method, `/v1/manage${described}`), (await ada.send(method, path, body)).response);
+    const differences = async (method: string, path: string, template: string, body?: unknown) =>
+      differencesOf(operationOf(method, `/v1/manage${template}`), (await ada.send(method, path, body)).response);
     const creation = await ada.send('POST', '/keys', { workspace: 'other', name: 'described' });
     expect(await differencesOf(operationOf('POST', '/v1/manage/keys'), creation.response)).toEqual([]);
     const id = creation.body.data.public_id;
@@ -488,7 +488,7 @@ describe('the catalogue', () => {
 describe('the keys', () => {
   it('are made with their limits, shown with their text once, and usable at once', async () => {
     let ids: Record<string, string> = {};
-    const wanted = {
+    const wantedKey = {
       workspace: 'team',
       name: 'made',
       rpm: 5,
@@ -499,12 +499,12 @@ describe('the keys', () => {
       tags: { team: 'search' },
     };
     const changes = await changesOf(async () => {
-      ids = (await ada.send('POST', '/keys', wanted)).body.data;
+      ids = (await ada.send('POST', '/keys', wantedKey)).body.data;
     });
     const { key = '', public_id: publicId = '', ...document } = ids;
     expect(parseApiKey(key)?.publicId).toBe(publicId);
     expect(document).toMatchObject({
-      ...wanted,
+      ...wantedKey,
       spend_limit_usd: '2.5',
       expires_at: '2099-01-01T00:00:00.000Z',
       status: 'active',
@@ -526,12 +526,12 @@ describe('the keys', () => {
     const authorization = { authorization: `Bearer ${key}` };
     expect((await gateway.post(hello('acme/echo'), authorization)).status).toBe(200);
     // A change and a revocation count from the next request on.
-    const changed = await ada.send('PATCH', `/keys/${publicId}`, {
+    const change = await ada.send('PATCH', `/keys/${publicId}`, {
       rpm: null,
       spend_limit_usd: '0.000001',
       expires_at: null,
     });
-    expect(changed.body.data).toMatchObject({
+    expect(change.body.data).toMatchObject({
       rpm: null,
       spend_limit_usd: '0.000001',
       expires_at: null,
@@ -546,32 +546,32 @@ describe('the keys', () => {
     expect(await changesOf(() => ada.send('PATCH', `/keys/${publicId}`, { status: 'revoked' }))).toEqual([]);
     const back = await ada.send('PATCH', `/keys/${publicId}`, { status: 'active', spend_limit_usd: null });
     // Spending counts before there is a limit, and after.
-    const { spent_usd: spentSoFar } = changed.body.data as { spent_usd: string };
+    const { spent_usd: spentSoFar } = change.body.data as { spent_usd: string };
     expect(back.body.data).toMatchObject({ status: 'active', spend_limit_usd: null, spent_usd: spentSoFar });
     expect(Number(spentSoFar)).toBeGreaterThan(0);
     expect((await gateway.post(hello('acme/echo'), authorization)).status).toBe(200);
   });
 
-  const named = (more: object) => ({ workspace: 'team', name: 'n', ...more });
+  const keyOf = (more: object) => ({ workspace: 'team', name: 'n', ...more });
   const nineTags = Object.fromEntries([...'abcdefghi'].map((name) => [name, 'x']));
   it.each<[string, unknown, ...([] | [number, string])]>([
     ['', 'x'],
-    ['colour', named({ colour: 1 })],
-    ['spend_limit_usd', named({ spend_limit_usd: 2 })],
-    ['rpm', named({ rpm: 0 })],
-    ['expires_at: the end of the key is not in the future', named({ expires_at: '2001-01-01' })],
-    ['expires_at', named({ expires_at: '2030-13-01' })],
-    ['expires_at', named({ expires_at: '2030-02-31' })],
-    ['name', named({ name: 'n\ud800' })],
-    ['models[1]: there is no model acme/none', named({ models: ['acme/echo', 'acme/none'] })],
-    ['guardrails[0]: there is no guardrail lost', named({ guardrails: ['lost'] })],
-    ['rpm: must be at least 1; null means no limit; tpm: must be', named({ rpm: 0, tpm: 'x' })],
-    ['colour: is no member that the gateway knows; size: is no', named({ colour: 1, size: 2 })],
-    ['tags', named({ tags: { Team: 'x' } })],
-    ['at most 8 tags', named({ tags: nineTags })],
-    ['name: first is taken', named({ name: 'first' })],
-    ['nobody', named({ workspace: 'nobody' }), 404, 'not_found'],
-    ['64 KiB', named({ name: 'x'.repeat(70_000) }), 413, 'request_too_large'],
+    ['colour', keyOf({ colour: 1 })],
+    ['spend_limit_usd', keyOf({ spend_limit_usd: 2 })],
+    ['rpm', keyOf({ rpm: 0 })],
+    ['expires_at: the end of the key is not in the future', keyOf({ expires_at: '2001-01-01' })],
+    ['expires_at', keyOf({ expires_at: '2030-13-01' })],
+    ['expires_at', keyOf({ expires_at: '2030-02-31' })],
+    ['name', keyOf({ name: 'n\ud800' })],
+    ['models[1]: there is no model acme/none', keyOf({ models: ['acme/echo', 'acme/none'] })],
+    ['guardrails[0]: there is no guardrail lost', keyOf({ guardrails: ['lost'] })],
+    ['rpm: must be at least 1; null means no limit; tpm: must be', keyOf({ rpm: 0, tpm: 'x' })],
+    ['colour: is no member that the gateway knows; size: is no', keyOf({ colour: 1, size: 2 })],
+    ['tags', keyOf({ tags: { Team: 'x' } })],
+    ['at most 8 tags', keyOf({ tags: nineTags })],
+    ['name: first is taken', keyOf({ name: 'first' })],
+    ['nobody', keyOf({ workspace: 'nobody' }), 404, 'not_found'],
+    ['64 KiB', keyOf({ name: 'x'.repeat(70_000) }), 413, 'request_too_large'],
   ])(
     'are not made, and nothing is stored, where the answer says why: %s',
     async (words, body, status = 400, code = 'invalid_request') => {
@@ -607,20 +607,22 @@ describe('the keys', () => {
 
   it('are changed in all that is asked or, if a part of it is refused, in nothing', async () => {
     const make = async () => (await ada.send('POST', '/keys', { workspace: 'team', name: 'twin' })).body.data.public_id;
-    const revoked = await make();
-    await ada.send('PATCH', `/keys/${revoked}`, { status: 'revoked' });
+    const revokedKey = await make();
+    await ada.send('PATCH', `/keys/${revokedKey}`, { status: 'revoked' });
     const active = await make();
     const shownKeys = async () =>
-      (await ada.get('/keys?workspace=team')).body.data.find((key: { public_id: string }) => key.public_id === revoked);
+      (await ada.get('/keys?workspace=team')).body.data.find(
+        (key: { public_id: string }) => key.public_id === revokedKey,
+      );
     const before = await shownKeys();
     const changes = await changesOf(async () => {
-      const answer = await ada.send('PATCH', `/keys/${revoked}`, { status: 'active', rpm: 7 });
+      const answer = await ada.send('PATCH', `/keys/${revokedKey}`, { status: 'active', rpm: 7 });
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(active)]);
     });
     expect([await shownKeys(), changes]).toEqual([before, []]);
     // With another name the key may become active again, in the same change.
     const keyChanges = await changesOf(() =>
-      ada.send('PATCH', `/keys/${revoked}`, { status: 'active', rpm: 7, name: 'other twin' }),
+      ada.send('PATCH', `/keys/${revokedKey}`, { status: 'active', rpm: 7, name: 'other twin' }),
     );
     expect(keyChanges).toEqual([expect.objectContaining({ change: 'key activated', operator_name: 'ada' })]);
     expect(await shownKeys()).toEqual({ ...before, status: 'active', state: 'active', rpm: 7, name: 'other twin' });
@@ -630,8 +632,8 @@ describe('the keys', () => {
     const make = async (path: string, body: object) => (await ada.send('POST', path, body)).body.data.public_id;
     const former = await make('/keys', { workspace: 'team', name: 'rotated' });
     const active = await make(`/keys/${former}/rotate`, { grace: '1h' });
-    const revoked = await make('/keys', { workspace: 'team', name: 'to-revoke' });
-    await ada.send('PATCH', `/keys/${revoked}`, { status: 'revoked' });
+    const revokedKey = await make('/keys', { workspace: 'team', name: 'to-revoke' });
+    await ada.send('PATCH', `/keys/${revokedKey}`, { status: 'revoked' });
     const expired = await make('/keys', { workspace: 'team', name: 'to-expire' });
     const record = await gateway.composition.keys.read(expired);
     if (record === undefined) throw new Error('the key must be stored');
@@ -641,7 +643,7 @@ describe('the keys', () => {
       const key = data.find(({ public_id }: { public_id: string }) => public_id === id);
       return [key.status, key.state];
     };
-    expect([former, active, revoked, expired].map(statesOf)).toEqual([
+    expect([former, active, revokedKey, expired].map(statesOf)).toEqual([
       ['active', 'ending'],
       ['active', 'active'],
       ['revoked', 'revoked'],

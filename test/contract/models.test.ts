@@ -41,7 +41,7 @@ describe('the model list', () => {
 
   beforeAll(async () => {
     const unpriced = { input_price_per_million: null, output_price_per_million: null };
-    const limited = {
+    const limits = {
       rate_limit_rpm: 600,
       rate_limit_tpm: 90_000,
       rate_limit_tpd: null,
@@ -51,7 +51,7 @@ describe('the model list', () => {
       models: {
         'acme/large': [
           { provider: 'acme', upstream: 'echo', more: { supported_params: { tools: true, extras: ['plugins'] } } },
-          { provider: 'bolt', upstream: 'echo', more: limited },
+          { provider: 'bolt', upstream: 'echo', more: limits },
         ],
         'acme/unpriced': [
           { provider: 'acme', upstream: 'echo', more: unpriced },
@@ -108,7 +108,7 @@ describe('the model list', () => {
       'many/vectors',
       'many/translated',
     ]);
-    for (const { apis: _apis, translated_apis: _translated, ...model } of models) {
+    for (const { apis: _apis, translated_apis: _translatedApis, ...model } of models) {
       expect(Object.keys(model).toSorted()).toEqual(modelMembers.toSorted());
       expect(Object.keys(model.stats as Json).toSorted()).toEqual(['median_latency_ms', 'throughput_rpm', 'uptime']);
       for (const provider of model.providers as Json[]) {

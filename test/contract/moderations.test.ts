@@ -38,8 +38,8 @@ it('a moderation judges each text by itself, and parts all together', async () =
 it('a moderation without a model means the model that OpenAI means, and is refused if the gateway has none', async () => {
   const answer = await gateway.post({ input: 'Hello' });
   expect([answer.status, answer.headers.get('x-gw-model')]).toEqual([200, 'acme/omni-moderation-latest']);
-  const named = await gateway.post({ input: 'Hello', models: ['acme/short'] });
-  expect(named.headers.get('x-gw-model')).toBe('acme/short');
+  const response = await gateway.post({ input: 'Hello', models: ['acme/short'] });
+  expect(response.headers.get('x-gw-model')).toBe('acme/short');
 });
 
 it('a moderation reserves and charges no byte of an image, and each text within a context of its own', async () => {

@@ -71,7 +71,7 @@ describe('the description of the API', () => {
 
   it('has every error code but those of operators among the answers of a chat completion, under its own status only', () => {
     const { responses } = operationOf('POST', '/v1/chat/completions');
-    const described = Object.entries(responses)
+    const descriptions = Object.entries(responses)
       .filter(([status]) => status !== '200')
       .flatMap(([status, { content }]) =>
         Object.keys(content['application/json']?.examples ?? {}).map((code) => [code, Number(status)]),
@@ -79,7 +79,7 @@ describe('the description of the API', () => {
     const catalogue = Object.entries(errorCatalogue)
       .filter(([code]) => !['forbidden', 'precondition_failed'].includes(code))
       .map(([code, { status }]) => [code, status]);
-    expect(described.toSorted()).toEqual(catalogue.toSorted());
+    expect(descriptions.toSorted()).toEqual(catalogue.toSorted());
   });
 
   it('gives examples that satisfy their own schemas', () => {
@@ -266,13 +266,13 @@ describe('the answers of the gateway', () => {
   it('are as described if a stored or a cached answer is given again', async () => {
     const body = hello('acme/echo', { cache: {} });
     const first = await gateway.post(body, { 'idempotency-key': 'once' });
-    const replayed = await gateway.post(body, { 'idempotency-key': 'once' });
+    const replay = await gateway.post(body, { 'idempotency-key': 'once' });
     // An answer is stored after its call is settled.
     await gateway.settled();
     const cached = await gateway.post(body);
-    expect(replayed.headers.get('idempotent-replayed')).toBe('true');
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
     expect(cached.headers.get('x-gw-cache')).toBe('HIT');
-    for (const response of [first, replayed, cached]) expect(await differencesOf(chat, response)).toEqual([]);
+    for (const response of [first, replay, cached]) expect(await differencesOf(chat, response)).toEqual([]);
   });
 
   it.each([
@@ -409,8 +409,8 @@ describe('the description of a request', () => {
     headerNames.sessionIdAlias,
     headerNames.traceparent,
   ])('takes exactly the values of %s that the gateway takes', (name) => {
-    const described = parameters.chat.find((parameter) => parameter.name === name);
-    const pattern = new RegExp(String(described?.schema.pattern));
+    const description = parameters.chat.find((parameter) => parameter.name === name);
+    const pattern = new RegExp(String(description?.schema.pattern));
     const hex = (length: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`));
     const traceparents = fc
       .tuple(fc.constantFrom('00', '01', 'ff', '0g'), hex(32), hex(16), hex(2), fc.constantFrom([], ['more']))

@@ -147,8 +147,8 @@ describe('every route of the management interface', () => {
     const main = join(projectRoot, 'infra/openapi/main.ts');
     const env = { ...process.env, ...(await builtPrograms()) };
     const rows = execFileSync(process.execPath, [main, '--routes'], { env, encoding: 'utf8' }).trimEnd().split('\n');
-    const printed = rows.map((row) => row.split(/ {2,}/).slice(0, 2).join(': '));
-    expect(printed).toEqual(Object.entries(managementRoutes).map(([name, { role }]) => `${name}: ${role}`));
+    const printedRows = rows.map((row) => row.split(/ {2,}/).slice(0, 2).join(': '));
+    expect(printedRows).toEqual(Object.entries(managementRoutes).map(([name, { role }]) => `${name}: ${role}`));
   });
 
   it.each(routeNames)('answers each role as the table says: %s', async (route) => {
@@ -264,10 +264,10 @@ describe('keys of a member', () => {
       { spend_limit_reset: 'daily' },
       { expires_at: '2099-01-01' },
     ];
-    for (const wanted of tooMuch) {
-      const refusal = await mia.send('POST', '/keys', { workspace: 'team', name: 'large', ...wanted });
-      expect([wanted, refusal.status, refusal.body.error]).toEqual([wanted, 403, 'forbidden']);
-      const [member = ''] = Object.keys(wanted);
+    for (const limits of tooMuch) {
+      const refusal = await mia.send('POST', '/keys', { workspace: 'team', name: 'large', ...limits });
+      expect([limits, refusal.status, refusal.body.error]).toEqual([limits, 403, 'forbidden']);
+      const [member = ''] = Object.keys(limits);
       expect(refusal.body.message).toContain(member);
     }
     const together = await Promise.all(
@@ -293,8 +293,8 @@ describe('keys of a member', () => {
       'revoked',
     );
     expect((await mia.send('PATCH', `/keys/${spare.public_id}`, { status: 'active' })).status).toBe(403);
-    const rotated = await mia.send('POST', `/keys/${id}/rotate`, { grace: '1h' });
-    expect(rotated.body.data).toMatchObject({ name: 'laptop', state: 'active', owner: 'mia.two@example.com' });
+    const rotation = await mia.send('POST', `/keys/${id}/rotate`, { grace: '1h' });
+    expect(rotation.body.data).toMatchObject({ name: 'laptop', state: 'active', owner: 'mia.two@example.com' });
     const states = (await mia.get('/keys')).body.data.map(({ state }: { state: string }) => state).toSorted();
     expect(states).toEqual(['active', 'ending', 'revoked']);
   });
@@ -513,11 +513,11 @@ describe('a certified provider', () => {
         },
       ]);
       const [head = '', claims = '', signature = ''] = token.split('.');
-      const changed = JSON.parse(Buffer.from(claims, 'base64url').toString());
-      const forgedClaims = Buffer.from(JSON.stringify({ ...changed, groups: ['admins'] })).toString('base64url');
+      const changedClaims = JSON.parse(Buffer.from(claims, 'base64url').toString());
+      const forgedClaims = Buffer.from(JSON.stringify({ ...changedClaims, groups: ['admins'] })).toString('base64url');
       const forgedToken = [head, forgedClaims, signature].join('.');
       expect((await asOperator({ url: other.url }, forgedToken).get('/session')).status).toBe(401);
-      expect(changed.nonce).toBe('n-1');
+      expect(changedClaims.nonce).toBe('n-1');
     } finally {
       await other.close();
       await real.stop();

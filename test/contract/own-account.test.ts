@@ -10,7 +10,7 @@ import { manualClock } from '../support/manual-clock.ts';
 import { aroundStore } from '../support/wrapped-store.ts';
 import { differencesOf, operationOf } from './api-description.ts';
 
-const [main, limited, slow, other, expired, holding, asking] = Array.from({ length: 7 }, newKey) as [
+const [main, limitedKey, slow, other, expired, holding, asking] = Array.from({ length: 7 }, newKey) as [
   string,
   string,
   string,
@@ -36,7 +36,7 @@ beforeAll(async () => {
         { name: 'first', key: main },
         {
           name: 'limited',
-          key: limited,
+          key: limitedKey,
           rpm: 100,
           spend_limit_usd: '5.00',
           spend_limit_reset: 'monthly',
@@ -138,8 +138,8 @@ describe('what a call leaves behind', () => {
 
 describe('GET /v1/key', () => {
   it('shows the rules of the key and what it has spent, to the last digit', async () => {
-    await call('acme/echo', limited);
-    expect(await read('/key', limited)).toEqual({
+    await call('acme/echo', limitedKey);
+    expect(await read('/key', limitedKey)).toEqual({
       status: 200,
       body: {
         data: {
@@ -194,7 +194,7 @@ describe('GET /v1/credits', () => {
     const { granted, spent } = await gateway.credit();
     expect(granted).toBe(100_000_000_000_000n);
     expect(spent).toBeGreaterThan(0n);
-    const { data } = (await read('/credits', limited)).body;
+    const { data } = (await read('/credits', limitedKey)).body;
     expect(data).toEqual({ total_credits: '100', total_usage: '0.002', remaining: '99.998' });
     expect((await read('/credits', other)).body.data).toEqual({
       total_credits: '1',
@@ -258,7 +258,7 @@ describe('GET /v1/generation', () => {
     });
     expect(JSON.stringify(body)).not.toContain('Hello');
     // Any key of the workspace may read the call.
-    expect((await read(`/generation?id=${id.toUpperCase()}`, limited)).body.data.id).toBe(id);
+    expect((await read(`/generation?id=${id.toUpperCase()}`, limitedKey)).body.data.id).toBe(id);
   });
 
   it('knows no call of another workspace, none of a key that is none, and no id that is none', async () => {
@@ -302,14 +302,14 @@ describe('GET /v1/generation', () => {
     const id = await call('acme/echo', main);
     const reads: string[] = [];
 
-    const watched = await gateway.open({
+    const watchedGateway = await gateway.open({
       wrapStore: (store) =>
         aroundStore(store, ({ method, table }, run) => {
           if (table === 'records') reads.push(method);
           return run();
         }),
     });
-    expect((await watched.get(`/generation?id=${id}`, as(main))).status).toBe(200);
+    expect((await watchedGateway.get(`/generation?id=${id}`, as(main))).status).toBe(200);
     expect(reads).toEqual(['get']);
   });
 });
@@ -341,7 +341,7 @@ describe.each(['/key', '/credits', '/generation?id=x'])('GET /v1%s', (path) => {
     const operation = operationOf('GET', `/v1${path.split('?')[0]}`);
     const answers = [
       await gateway.get(path, as(main)),
-      await gateway.get(path, as(limited)),
+      await gateway.get(path, as(limitedKey)),
       await gateway.get(path, as(newKey())),
       await gateway.get(path, { ...as(main), traceparent: '?' }),
       await fetch(`${gateway.url}${path}`, { method: 'DELETE' }),

@@ -122,10 +122,10 @@ describe('the order of errors', () => {
   });
   afterAll(() => gateway.stop());
 
-  async function send(...applied: readonly Fault[]): Promise<Response> {
+  async function send(...faults: readonly Fault[]): Promise<Response> {
     const base = { path: '/chat/completions', method: 'POST', key: gateway.key, headers: {}, body: hello('acme/base') };
     const request: Sent = base;
-    for (const { apply } of applied) apply(request);
+    for (const { apply } of faults) apply(request);
     const headers = { authorization: `Bearer ${request.key}`, ...request.headers };
     return fetch(gateway.url + request.path, { method: request.method, headers, body: JSON.stringify(request.body) });
   }

@@ -91,8 +91,8 @@ describe('response.failed', () => {
 
   it.each(codes)('says whose fault it is, relayed and translated: %s is %s', async (code, reason) => {
     script = [failed(code)];
-    const relayed = gateway.postTo('/responses', { model: 'one/responses', input: 'Hello', stream: true });
-    for (const answer of [relayed, chat('one/responses', { stream: true })]) {
+    const relayedCall = gateway.postTo('/responses', { model: 'one/responses', input: 'Hello', stream: true });
+    for (const answer of [relayedCall, chat('one/responses', { stream: true })]) {
       const response = await answer;
       if (typeof reason === 'number') {
         expect(response.status).toBe(reason);
@@ -187,7 +187,7 @@ describe('an error code of Anthropic', () => {
 });
 
 describe('a limit of Gemini', () => {
-  const limited = (details: object[]) => ({
+  const limitedError = (details: object[]) => ({
     error: {
       code: 429,
       status: 'RESOURCE_EXHAUSTED',
@@ -198,7 +198,7 @@ describe('a limit of Gemini', () => {
   const retry = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' };
 
   it('that says when to come back is one, whatever its words, and not an empty account', async () => {
-    for (const body of [limited([retry]), [limited([{}, retry])]]) {
+    for (const body of [limitedError([retry]), [limitedError([{}, retry])]]) {
       script = [json(body, 429)];
       for (const model of ['one/generate-content', 'one/chat-completions']) {
         const response = await chat(model);
@@ -209,7 +209,7 @@ describe('a limit of Gemini', () => {
   });
 
   it('without a time is an account without quota', async () => {
-    script = [json(limited([]), 429)];
+    script = [json(limitedError([]), 429)];
     await expectError(await chat('one/generate-content'), 502, 'no_available_provider');
   });
 });

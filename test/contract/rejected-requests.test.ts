@@ -69,10 +69,10 @@ const useOther =
   "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
 
 describe('a request that every provider rejects', () => {
-  it.each([chat, responses])('ends its message with what the provider said: $name', async (spoken) => {
+  it.each([chat, responses])('ends its message with what the provider said: $name', async (clientInterface) => {
     for (const stream of [false, true]) {
       const { message } = await expectRefusal(
-        ask(spoken, [{ message: useOther }], { stream }),
+        ask(clientInterface, [{ message: useOther }], { stream }),
         'unsupported_parameter',
       );
       expect(message).toBe(
@@ -196,8 +196,8 @@ describe('a request that every provider rejects', () => {
   });
 
   it.each([401, 403, 404, 429, 500])('says nothing of a provider that fails with %i', async (status) => {
-    for (const spoken of spokenInterfaces) {
-      const response = await ask(spoken, [{ status, message: 'Words of the provider' }]);
+    for (const clientInterface of spokenInterfaces) {
+      const response = await ask(clientInterface, [{ status, message: 'Words of the provider' }]);
       expect(response.status).toBeGreaterThan(400);
       expect(await response.text()).not.toContain('Words');
     }
@@ -217,8 +217,8 @@ describe('a request that every provider rejects', () => {
 
   it("is not the client's fault if the account of the gateway has reached its limit", async () => {
     const message = 'You have reached your specified API usage limits. You will regain access on 2026-12-01.';
-    for (const spoken of spokenInterfaces) {
-      const response = await ask(spoken, [{ message }]);
+    for (const clientInterface of spokenInterfaces) {
+      const response = await ask(clientInterface, [{ message }]);
       expect(response.headers.get('x-should-retry')).toBe('false');
       const error = await expectError(response, 502, 'no_available_provider');
       expect(error.message).toMatch(/^The gateway's accounts at its providers have no quota left/);

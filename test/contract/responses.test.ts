@@ -77,10 +77,10 @@ describe('the interface of Responses', () => {
       body: JSON.stringify({ ...body, model: 'echo', input: 'Hello' }),
     });
     const withoutTimeAndIds = (text: string) => text.replaceAll(/"created_at":\d+|(resp|msg)_[0-9a-f]+/g, '');
-    const relayed = await (await post(body)).text();
-    expect(withoutTimeAndIds(relayed)).toBe(withoutTimeAndIds(await direct.text()));
-    expect(relayed).toContain('event: response.completed');
-    expect(relayed).not.toContain('[DONE]');
+    const relayedText = await (await post(body)).text();
+    expect(withoutTimeAndIds(relayedText)).toBe(withoutTimeAndIds(await direct.text()));
+    expect(relayedText).toContain('event: response.completed');
+    expect(relayedText).not.toContain('[DONE]');
     expect(await gateway.lastRecord()).toMatchObject({
       outcome: 'ok',
       stream: true,

@@ -135,13 +135,13 @@ describe('the routes', () => {
       servedPaths.push(...methods.map((method) => `${method} ${pattern}`));
     }
     const isOfClients = (route: string) => / \/(v1\/|health$)/.test(route);
-    const described = Object.entries(description.paths).flatMap(([path, item]) =>
+    const descriptions = Object.entries(description.paths).flatMap(([path, item]) =>
       Object.keys(item)
         .filter((member) => !/^(x-|\$)/.test(member))
         .map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '*')}`),
     );
-    expect(described.filter(isOfClients).toSorted()).toEqual(servedPaths.filter(isOfClients).toSorted());
-    expect(described.length).toBeGreaterThan(6);
+    expect(descriptions.filter(isOfClients).toSorted()).toEqual(servedPaths.filter(isOfClients).toSorted());
+    expect(descriptions.length).toBeGreaterThan(6);
     for (const path of Object.keys(description.paths).filter((one) => one.startsWith('/openai/v1/'))) {
       const same = path.slice('/openai'.length);
       expect(description.paths[path]).toEqual({ $ref: `#/paths/${encodeURI(same.replaceAll('/', '~1'))}` });

@@ -202,9 +202,9 @@ describe('a stored response', () => {
     const { id } = await make();
     const before = await gateway.credit('own');
     const records = (await gateway.records('own')).length;
-    const limited = () => send(`/responses/${id}`, { headers: bearer(keys.limited) });
-    expect((await limited()).status).toBe(200);
-    await expectError(await limited(), 429, 'api_key_rate_limit');
+    const readLimited = () => send(`/responses/${id}`, { headers: bearer(keys.limited) });
+    expect((await readLimited()).status).toBe(200);
+    await expectError(await readLimited(), 429, 'api_key_rate_limit');
     expect(providerCalls()).toHaveLength(1);
     await gateway.settled();
     expect(await gateway.credit('own')).toEqual(before);
@@ -271,9 +271,9 @@ describe('the key that a response is asked with', () => {
 
   it("is the client's own for what goes on from it, and with no other", async () => {
     const headers = { ...bearer(keys.byok), 'x-byok-key': 'client-key' };
-    const named = { model: 'globex/echo', provider: { only: 'globex' } };
-    const { id } = await make(named, headers);
-    const next = { ...named, input: 'Go on', previous_response_id: id };
+    const request = { model: 'globex/echo', provider: { only: 'globex' } };
+    const { id } = await make(request, headers);
+    const next = { ...request, input: 'Go on', previous_response_id: id };
     const refusal = await gateway.postTo('/responses', next, bearer(keys.byok));
     const { message } = await expectError(refusal, 422, 'byok_no_eligible_connection');
     expect(message).toContain('previous_response_id: was made with a key of your own');

@@ -98,8 +98,11 @@ describe('a transcription', () => {
     expect(pieces.length).toBeGreaterThan(3);
     expect(events.at(-1)).toMatchObject({ type: 'transcript.text.done', text: pieces.join('') });
     expect(await gateway.recordOf(response)).toMatchObject({ costPicoUsd: (25n * perSecond) / 10n, outcome: 'ok' });
-    const broken = dataLines(await (await post({ fields: { stream: 'true', model: 'cut-stream' } })).text());
-    expect(JSON.parse(broken.at(-1) ?? '')).toMatchObject({ type: 'error', error: { code: 'no_available_provider' } });
+    const brokenLines = dataLines(await (await post({ fields: { stream: 'true', model: 'cut-stream' } })).text());
+    expect(JSON.parse(brokenLines.at(-1) ?? '')).toMatchObject({
+      type: 'error',
+      error: { code: 'no_available_provider' },
+    });
   });
 
   it('falls back, and is the same again under an Idempotency-Key, also as a text', async () => {
@@ -204,7 +207,7 @@ it('the gateway takes a file name in UTF-8 or Latin-1, refuses any other charset
   const spies = (['log', 'info', 'warn', 'error', 'debug'] as const).map((method) =>
     jest.spyOn(console, method).mockImplementation(() => {}),
   );
-  const named = (parameter: string) =>
+  const postNamed = (parameter: string) =>
     fetch(`${gateway.url}/audio/transcriptions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'multipart/form-data; boundary=b' },
@@ -217,14 +220,14 @@ it('the gateway takes a file name in UTF-8 or Latin-1, refuses any other charset
       ]),
     });
   for (const good of ["filename*=UTF-8''gr%C3%BCn.wav", `filename=plain; filename*=iso-8859-1'de'gr%FCn.wav`]) {
-    expect((await named(good)).status).toBe(200);
+    expect((await postNamed(good)).status).toBe(200);
   }
   const names = gateway.simulator.calls.map(({ body }) => (body as { file: { file_name: string } }).file.file_name);
   expect(names).toEqual(['grün.wav', 'grün.wav']);
   gateway.simulator.clear();
   const [before, charset] = [gateway.logLines.length, 'secret-of-a-client'];
   for (const bad of [`filename*=${charset}''a.wav`, `filename*="\\s${charset.slice(1)}''a.wav"`]) {
-    const response = await named(`filename=a.wav; ${bad}`);
+    const response = await postNamed(`filename=a.wav; ${bad}`);
     const answer = (await response.json()) as { message: string };
     expect([response.status, answer]).toMatchObject([400, { error: 'invalid_request' }]);
     expect(answer.message).toBe('file: the name of the file is in another charset than UTF-8 and ISO-8859-1');

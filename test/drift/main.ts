@@ -34,12 +34,12 @@ function markText(text: string): string {
 }
 
 await runScript('drift', () => {
-  const moved = [...interfacePackages()].flatMap(([name, installed]) => {
+  const newerPackages = [...interfacePackages()].flatMap(([name, installed]) => {
     const newest = npm('view', name, 'version').trim();
     printLine(newest === installed ? `same     ${name} ${installed}` : `newer    ${name} ${installed} → ${newest}`);
     return newest === installed ? [] : [{ name, newest }];
   });
-  if (moved.length === 0) return printLine('ok       every package is the newest');
+  if (newerPackages.length === 0) return printLine('ok       every package is the newest');
   const folder = temporaryFolder();
   try {
     const packages = join(folder, 'packages');
@@ -50,10 +50,10 @@ await runScript('drift', () => {
       '--no-save',
       '--no-audit',
       '--ignore-scripts',
-      ...moved.map((one) => `${one.name}@${one.newest}`),
+      ...newerPackages.map((one) => `${one.name}@${one.newest}`),
     );
     const project = join(folder, 'project');
-    copyProject(project, new Map(moved.map(({ name }) => [name, join(packages, 'node_modules', name)])));
+    copyProject(project, new Map(newerPackages.map(({ name }) => [name, join(packages, 'node_modules', name)])));
     const faults = runTests(project);
     for (const { title, words } of faults) printLine(`MOVED    ${title}\n${words}`);
     if (faults.length > 0) throw new Error(`${faults.length} tests say that something moved`);

@@ -22,20 +22,20 @@ async function readCounters({ operator }: FaultHarness): Promise<ReadonlyMap<str
  * workspace, over all its shards and transfers between them. The number of free and taken slots is constant.
  */
 export async function brokenSums(harness: FaultHarness): Promise<readonly string[]> {
-  const broken: string[] = [];
+  const imbalances: string[] = [];
   for (const [key, item] of await readCounters(harness)) {
     const slots = readAmount(item.balance_slots) + slotsHeldIn(key, item);
-    if (slots !== 0n) broken.push(`${key}: ${slots} slots more than there were`);
+    if (slots !== 0n) imbalances.push(`${key}: ${slots} slots more than there were`);
     if (key.startsWith('CREDIT#') || isPool(key)) continue;
     const sum = readAmount(item.balance_pico_usd) + heldIn(item) + readAmount(item.spent_pico_usd);
-    if (sum !== 0n) broken.push(`${key}: ${sum} more than was put in`);
+    if (sum !== 0n) imbalances.push(`${key}: ${sum} more than was put in`);
   }
   for (const workspace of workspaces) {
     const { granted, available, held, spent } = await showCredit(harness, workspace);
     if (granted !== available + held + spent)
-      broken.push(`${workspace}: ${granted} ≠ ${available} + ${held} + ${spent}`);
+      imbalances.push(`${workspace}: ${granted} ≠ ${available} + ${held} + ${spent}`);
   }
-  return broken;
+  return imbalances;
 }
 
 /**
@@ -101,21 +101,21 @@ export async function readAccounts(harness: FaultHarness, workspace: string): Pr
     if (!record.isByok) costs.set(record.executionId, record.costPicoUsd);
   }
   const settlements = harness.witness.settlements().filter((settlement) => settlement.workspace === workspace);
-  const settled = new Map(
+  const charges = new Map(
     settlements.filter(({ isAnswered }) => isAnswered).map(({ owner, actual }) => [owner, actual]),
   );
-  const least = sumOf([...settled.values()]);
+  const least = sumOf([...charges.values()]);
   const most = sumOf(settlements.map(({ actual }) => actual));
   const { spent } = await showCredit(harness, workspace);
-  const owners = [...new Set([...costs.keys(), ...settled.keys()])];
+  const owners = [...new Set([...costs.keys(), ...charges.keys()])];
   return {
     twice: harness.witness.twice,
     unexplained: spent < least ? spent - least : spent > most ? spent - most : 0n,
     different: owners.filter((owner) => {
-      const [cost, actual] = [costs.get(owner), settled.get(owner)];
+      const [cost, actual] = [costs.get(owner), charges.get(owner)];
       return cost !== undefined && actual !== undefined && cost !== actual;
     }),
-    incomplete: owners.filter((owner) => (costs.get(owner) ?? 0n) !== (settled.get(owner) ?? 0n)),
+    incomplete: owners.filter((owner) => (costs.get(owner) ?? 0n) !== (charges.get(owner) ?? 0n)),
     recorded: sumOf([...costs.values()]),
     spent,
   };

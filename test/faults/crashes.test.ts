@@ -49,9 +49,9 @@ async function runUntilDeath(
   const answers: Answered[] = [];
   const ended: Answered[] = [];
   const running = calls.map(async (call) => {
-    const reply = await askGateway(gateway, call, harness.keys, harness.clock, (heard) => {
-      answers.push({ call, reply: heard });
-      onAnswer({ call, reply: heard });
+    const reply = await askGateway(gateway, call, harness.keys, harness.clock, (reply) => {
+      answers.push({ call, reply: reply });
+      onAnswer({ call, reply: reply });
     });
     ended.push({ call, reply });
   });
@@ -68,8 +68,8 @@ const claimsOf = (recordKey: string): number => harness.witness.claims.get(recor
 async function retryWithinTheLease(calls: readonly MixedCall[], { answers }: Life): Promise<void> {
   harness.advance(30_000);
   const { gateway } = harness.open();
-  const named = Map.groupBy(calls, ({ idempotent }) => idempotent?.recordKey);
-  for (const [recordKey, [call]] of named) {
+  const callsByKey = Map.groupBy(calls, ({ idempotent }) => idempotent?.recordKey);
+  for (const [recordKey, [call]] of callsByKey) {
     if (recordKey === undefined || call?.idempotent === undefined) continue;
     const had = answers.find((one) => one.call.idempotent?.recordKey === recordKey && isComplete(one.reply));
     const reply = await askGateway(gateway, call, harness.keys, harness.clock);

@@ -35,10 +35,10 @@ type ReachedVia = Pick<SpokenInterface, 'id' | 'api'>;
 const isTranslated = ({ id, api }: ReachedVia): boolean => id !== api;
 
 /** Returns the same model at a provider for which the call is translated. */
-export const modelFor = (spoken: ReachedVia, model: string): string =>
-  isTranslated(spoken) ? `${spoken.api}/${model}` : model;
+export const modelFor = (reachedVia: ReachedVia, model: string): string =>
+  isTranslated(reachedVia) ? `${reachedVia.api}/${model}` : model;
 /** Returns the provider that misbehaves. */
-export const badProviderFor = (spoken: ReachedVia): string => (isTranslated(spoken) ? spoken.api : 'bad');
+export const badProviderFor = (reachedVia: ReachedVia): string => (isTranslated(reachedVia) ? reachedVia.api : 'bad');
 
 /** This provider costs more, so it comes second. */
 const spare: Route = { provider: 'good', upstream: 'echo', more: { output_price_per_million: '9.00' } };
@@ -78,19 +78,19 @@ export const connectionVariable = 'GW_FAULT_SUITE_CONNECTION';
  */
 export function faultFile(keys: Keys, met: readonly string[]): FileParts {
   const models: Record<string, readonly Route[]> = {};
-  const translating = translatedInterfaces.map((spoken) => [
-    badProviderFor(spoken),
-    { ...impatient, apis: [spoken.api] },
+  const translating = translatedInterfaces.map((clientInterface) => [
+    badProviderFor(clientInterface),
+    { ...impatient, apis: [clientInterface.api] },
   ]);
   const limits = { rate_limit_rpm: 30, rate_limit_tpm: 1_000_000, rate_limit_tpd: 1_000_000_000 };
-  for (const spoken of [chatFor('chat-completions'), ...translatedInterfaces]) {
-    const provider = badProviderFor(spoken);
+  for (const reachedVia of [chatFor('chat-completions'), ...translatedInterfaces]) {
+    const provider = badProviderFor(reachedVia);
     for (const name of new Set([...alwaysMet, ...met])) {
       const bad: Route = { provider, upstream: parameters[name] ?? name };
-      models[modelFor(spoken, aloneModel(name))] = [bad];
-      models[modelFor(spoken, spareModel(name))] = [bad, spare];
+      models[modelFor(reachedVia, aloneModel(name))] = [bad];
+      models[modelFor(reachedVia, spareModel(name))] = [bad, spare];
     }
-    models[modelFor(spoken, 'limited/echo')] = [{ provider, upstream: 'echo', more: limits }, spare];
+    models[modelFor(reachedVia, 'limited/echo')] = [{ provider, upstream: 'echo', more: limits }, spare];
   }
   return {
     models,
@@ -131,9 +131,9 @@ const workspace = (id: string, credit_usd: string, keys: object[], more: object 
 
 const chatFor = (api: ProviderApi): ReachedVia => ({ id: 'chat-completions', api });
 
-const step = (id: string, content: string, spoken: ReachedVia) => ({
+const step = (id: string, content: string, reachedVia: ReachedVia) => ({
   id,
-  model: modelFor(spoken, spareModel('flaky')),
+  model: modelFor(reachedVia, spareModel('flaky')),
   messages: [{ role: 'user', content }],
   options: { max_tokens: 64 },
 });

@@ -29,12 +29,12 @@ export function faultyClient(
   onExecuted: (command: StoreCommand) => void,
 ): DynamoClient {
   return aroundSend(client, async (command, send) => {
-    const described = { ...command, table: tableOf(command) };
-    const fault = plan(described);
+    const details = { ...command, table: tableOf(command) };
+    const fault = plan(details);
     // A refused write rejects, because the store did not do it.
     const executed = async () => {
       const answer = await send();
-      onExecuted(described);
+      onExecuted(details);
       return answer;
     };
     if (fault === undefined) return executed();

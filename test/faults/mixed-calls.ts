@@ -56,23 +56,23 @@ function askAny(
   model: string,
   content: string,
   more: Json = {},
-  spoken = pickSpoken(random),
+  clientInterface = pickSpoken(random),
 ): Pick<MixedCall, 'path' | 'body'> {
-  const { path, hello } = spoken;
+  const { path, hello } = clientInterface;
   const messages = [{ role: 'user', content }];
-  return { path, body: hello(modelFor(spoken, model), { messages, max_tokens: 64, ...more }) };
+  return { path, body: hello(modelFor(clientInterface, model), { messages, max_tokens: 64, ...more }) };
 }
 
 function plainCall(
   random: SeededRandom,
   behaviours: readonly string[],
   key: KeyName = 'team',
-  spoken = pickSpoken(random),
+  clientInterface = pickSpoken(random),
 ): MixedCall {
   const behaviour = random.pick(behaviours);
   const model = random.chance(0.5) ? aloneModel(behaviour) : spareModel(behaviour);
   const more = { stream: random.chance(0.5), usage: { include: random.chance(0.3) } };
-  const request = askAny(random, model, `Hello ${random.below(1_000_000)}`, more, spoken);
+  const request = askAny(random, model, `Hello ${random.below(1_000_000)}`, more, clientInterface);
   return { key, ...request, headers: {}, leavesAfterMs: leaves(random, behaviour) };
 }
 
@@ -120,18 +120,18 @@ const kinds: readonly Kind[] = [
     { key: 'team', body: ask('gw/function/workflow', JSON.stringify({ topic: random.below(1_000_000) })), headers: {} },
   ],
   (random, behaviours) => {
-    const spoken = pickSpoken(random);
-    const call = plainCall(random, behaviours, 'team', spoken);
-    const body = { ...call.body, provider: { only: badProviderFor(spoken) } };
+    const clientInterface = pickSpoken(random);
+    const call = plainCall(random, behaviours, 'team', clientInterface);
+    const body = { ...call.body, provider: { only: badProviderFor(clientInterface) } };
     return [{ ...call, body, headers: { 'x-byok-key': 'sk-of-the-client' } }];
   },
   (random, behaviours) => [plainCall(random, behaviours, 'byok')],
   (random) => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
     const response_format = { type: 'json_schema', json_schema: { name: 's', schema } };
-    const spoken = random.pick([spokenInterfaces[0] as SpokenInterface, ...translatedInterfaces]);
+    const clientInterface = random.pick([spokenInterfaces[0] as SpokenInterface, ...translatedInterfaces]);
     const model = aloneModel(random.pick(['invalid-json', 'invalid-json-once', 'fenced-json', 'echo']));
-    return [{ key: 'team', ...askAny(random, model, 'Answer.', { response_format }, spoken), headers: {} }];
+    return [{ key: 'team', ...askAny(random, model, 'Answer.', { response_format }, clientInterface), headers: {} }];
   },
   (random) => [{ key: 'team', ...askAny(random, 'limited/echo', `Limited ${random.below(1_000_000)}`), headers: {} }],
 ];

@@ -20,7 +20,7 @@ interface Stoppable {
 }
 
 /** A server after a test has changed it. */
-async function changed<Server extends Stoppable>(started: Promise<Server>, change: (server: Server) => void) {
+async function afterChange<Server extends Stoppable>(started: Promise<Server>, change: (server: Server) => void) {
   const server = await started;
   change(server);
   return server;
@@ -31,29 +31,33 @@ const models = { 'acme/cut': [{ provider: 'acme', upstream: 'cut:1' }] };
 /** Servers with a fault each, and what the error names. */
 const servers: readonly (readonly [name: string, start: () => Promise<Stoppable>, named: RegExp])[] = [
   ['an account at its limit', () => startAccountProvider({ 'sk-1': 429 }), /429/],
-  ['a collector that hangs', () => changed(startCollector(), (one) => (one.mode = 'hang')), /hang/],
-  ['a proxy that refuses', () => changed(startForwardProxy({}), (one) => one.refuseWith(407)), /407/],
-  ['a gate', () => changed(startGatedProvider(String), (one) => one.urlOf('held', 'acme')), /held/],
+  ['a collector that hangs', () => afterChange(startCollector(), (one) => (one.mode = 'hang')), /hang/],
+  ['a proxy that refuses', () => afterChange(startForwardProxy({}), (one) => one.refuseWith(407)), /407/],
+  ['a gate', () => afterChange(startGatedProvider(String), (one) => one.urlOf('held', 'acme')), /held/],
   [
     'a document of an identity provider',
-    () => changed(startIdentityProvider(), (one) => one.replaced.set(discoveryPath, 'no JSON')),
+    () => afterChange(startIdentityProvider(), (one) => one.replaced.set(discoveryPath, 'no JSON')),
     /openid-configuration/,
   ],
   ['a refused certificate', () => startServerWith('expired'), /expired/],
-  ['a guardrail that is malformed', () => changed(startScriptedGuardrail(), (one) => one.answer(() => ({}))), /\{\}/],
+  [
+    'a guardrail that is malformed',
+    () => afterChange(startScriptedGuardrail(), (one) => one.answer(() => ({}))),
+    /\{\}/,
+  ],
   ['the first answer of a provider', () => startScriptedProvider((outgoing) => outgoing.destroy()), /asked 0 times/],
   ['a server of AWS', () => startScriptedServer([awsError(400, 'ThrottlingException')]), /ThrottlingException/],
   ['a connection that says nothing', () => startMuteServer(), /to a connection/],
   [
     'a token endpoint that fails',
-    () => changed(startTokenEndpoint(), (one) => (one.answer = { status: 500, body: {} })),
+    () => afterChange(startTokenEndpoint(), (one) => (one.answer = { status: 500, body: {} })),
     /500/,
   ],
 ];
 
 describe('a scripted fault', () => {
-  it.each(servers)('that nobody was sent fails the test: %s', async (_name, start, named) => {
-    await expect(start().then((server) => server.stop())).rejects.toThrow(named);
+  it.each(servers)('that nobody was sent fails the test: %s', async (_name, start, message) => {
+    await expect(start().then((server) => server.stop())).rejects.toThrow(message);
   });
 
   it('in a gateway file fails its suite until a test calls it, at whatever gateway', async () => {

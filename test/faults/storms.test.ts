@@ -20,7 +20,7 @@ const callsPerStorm = 60;
 const atOnce = 20;
 
 /** Outcomes that every storm must show; otherwise the calls were not mixed. */
-const wanted = ['200', '402', '409', '429', '502', 'left'];
+const outcomes = ['200', '402', '409', '429', '502', 'left'];
 
 const everyFormat = [...spokenInterfaces, ...translatedInterfaces].map(({ api }) => api);
 
@@ -52,8 +52,8 @@ async function passStorm(index: number): Promise<Passed> {
     if (fault !== undefined) totals.faults += 1;
     return fault;
   };
-  const opened = harness.open({ plan: countingPlan });
-  const server = await serve(opened, harness.keys);
+  const gateway = harness.open({ plan: countingPlan });
+  const server = await serve(gateway, harness.keys);
   const first = storm.first?.(random) ?? [];
   const count = Math.max(callsPerStorm, first.length + callsPerStorm / 2);
   const calls = mixCalls(random, count, storm.behaviours, first);
@@ -111,9 +111,9 @@ describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('whil
       expect({ ...context, ...accounts }).toMatchObject({ ...context, twice: [], unexplained: 0n, different: [] });
       // Each lost settlement is one that the operator reads of. A busy machine may outlast a settlement even if the
       // storm does not.
-      const lost = harness.logLines.filter((line) => line.includes('settlement_failed'));
-      expect(accounts.incomplete.length).toBeLessThanOrEqual(lost.length);
-      if (storm.outlastsSettlement !== true && lost.length === 0) {
+      const lostSettlements = harness.logLines.filter((line) => line.includes('settlement_failed'));
+      expect(accounts.incomplete.length).toBeLessThanOrEqual(lostSettlements.length);
+      if (storm.outlastsSettlement !== true && lostSettlements.length === 0) {
         expect({ ...context, ...accounts }).toMatchObject({ incomplete: [], recorded: accounts.spent });
       }
     }
@@ -189,7 +189,7 @@ const isFreshAnswer = ({ status, headers, text }: NonNullable<SentCall['reply']>
 
 describeOnDynamo('all storms together', () => {
   it('bring about every outcome, in every format', () => {
-    expect([...totals.answers.keys()]).toEqual(expect.arrayContaining(wanted));
+    expect([...totals.answers.keys()]).toEqual(expect.arrayContaining(outcomes));
     expect([...totals.formats]).toEqual(expect.arrayContaining(everyFormat));
     expect(totals.faults).toBeGreaterThan(callsPerStorm);
   });

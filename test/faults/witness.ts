@@ -28,8 +28,8 @@ export interface Witness {
 /** Returns the elements that an update adds to sets; the same clause adds numbers. */
 export function addedMarks({ UpdateExpression, ExpressionAttributeValues }: StoreCommand['input']): string[] {
   const values = (ExpressionAttributeValues ?? {}) as Readonly<Record<string, unknown>>;
-  const [, added = ''] = /\bADD (.*?)(?: DELETE |$)/.exec(String(UpdateExpression)) ?? [];
-  return [...added.matchAll(/:\w+/g)].flatMap(([placeholder]) => {
+  const [, additions = ''] = /\bADD (.*?)(?: DELETE |$)/.exec(String(UpdateExpression)) ?? [];
+  return [...additions.matchAll(/:\w+/g)].flatMap(([placeholder]) => {
     const value = values[placeholder];
     return value instanceof Set ? [...value] : [];
   });

@@ -13,7 +13,7 @@ describe('a call that is not run takes nothing', () => {
   /** The credit covers the worst case of one call, and not of two. */
   const forOneCall = '0.000300';
   const model = [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 1_000 } }];
-  const [poor, revoked, busy, thrifty, frugal, slow] = Array.from({ length: 6 }, () => newKey());
+  const [poor, revokedKey, busy, thrifty, frugal, slow] = Array.from({ length: 6 }, () => newKey());
   const as = (key = '') => ({ authorization: `Bearer ${key}` });
 
   let harness: Harness;
@@ -38,7 +38,7 @@ describe('a call that is not run takes nothing', () => {
           id: 'mixed',
           credit_usd: '5',
           keys: [
-            { name: 'revoked', key: revoked, status: 'revoked' },
+            { name: 'revoked', key: revokedKey, status: 'revoked' },
             { name: 'busy', key: busy, rpm: 1 },
             { name: 'slow', key: slow, rpm: 2 },
             { name: 'thrifty', key: thrifty, spend_limit_usd: '0.000001' },
@@ -78,8 +78,8 @@ describe('a call that is not run takes nothing', () => {
     it('of the same Idempotency-Key takes no money and no slot', async () => {
       const name = { 'idempotency-key': 'stored' };
       expect(await call(name)).toBe('ok');
-      const taken = await writesOf(async () => expect(await call(name)).toBe('ok'));
-      expect(takesFromOthers(taken)).toEqual([]);
+      const writes = await writesOf(async () => expect(await call(name)).toBe('ok'));
+      expect(takesFromOthers(writes)).toEqual([]);
       expect(harness.simulator.calls).toHaveLength(1);
     });
   });
@@ -96,33 +96,33 @@ describe('a call that is not run takes nothing', () => {
 
   describe('a call that is refused', () => {
     it.each([
-      ['a revoked key', revoked, 'UNAUTHORIZED', 0],
+      ['a revoked key', revokedKey, 'UNAUTHORIZED', 0],
       ['a key over its requests per minute', busy, 'api_key_rate_limit', 1],
     ])('for %s takes no money and no slot, from the second on', async (_name, key, code, running) => {
       for (let times = 0; times < running; times += 1) expect(await call(as(key))).toBe('ok');
       expect(await call(as(key))).toBe(code);
-      const taken = await writesOf(async () => expect(await call(as(key))).toBe(code));
-      expect(takesFromOthers(taken)).toEqual([]);
+      const writes = await writesOf(async () => expect(await call(as(key))).toBe(code));
+      expect(takesFromOthers(writes)).toEqual([]);
       expect(harness.simulator.calls).toHaveLength(running);
     });
 
     it('for the spend limit of its key takes no credit and no slot, from the first on', async () => {
-      const taken = await writesOf(async () => expect(await call(as(thrifty))).toBe('PAYMENT_REQUIRED'));
-      expect(takesFromOthers(taken)).toEqual([]);
+      const writes = await writesOf(async () => expect(await call(as(thrifty))).toBe('PAYMENT_REQUIRED'));
+      expect(takesFromOthers(writes)).toEqual([]);
       expect(harness.simulator.calls).toHaveLength(0);
     });
 
     it('for the spend limit of its key takes neither if it has a name, from the first on', async () => {
-      const named = () => call({ ...as(frugal), 'idempotency-key': 'refused', 'x-gw-span-id': 'refused' });
-      const taken = await writesOf(async () => expect(await named()).toBe('PAYMENT_REQUIRED'));
-      expect(takesFromOthers(taken)).toEqual([]);
+      const callWithKey = () => call({ ...as(frugal), 'idempotency-key': 'refused', 'x-gw-span-id': 'refused' });
+      const writes = await writesOf(async () => expect(await callWithKey()).toBe('PAYMENT_REQUIRED'));
+      expect(takesFromOthers(writes)).toEqual([]);
       expect(harness.simulator.calls).toHaveLength(0);
     });
 
     it('for the credit of its workspace takes no slot, from the second on', async () => {
       expect(await call(as(poor))).toBe('PAYMENT_REQUIRED');
-      const taken = await writesOf(async () => expect(await call(as(poor))).toBe('PAYMENT_REQUIRED'));
-      expect(taken.filter((write) => write.startsWith('limits'))).toEqual([]);
+      const writes = await writesOf(async () => expect(await call(as(poor))).toBe('PAYMENT_REQUIRED'));
+      expect(writes.filter((write) => write.startsWith('limits'))).toEqual([]);
       expect(harness.simulator.calls).toHaveLength(0);
     });
 
@@ -130,16 +130,16 @@ describe('a call that is not run takes nothing', () => {
       expect(await call(as(busy))).toBe('api_key_rate_limit');
       clock.advance(61_000);
       expect(await call(as(busy))).toBe('ok');
-      const taken = await writesOf(async () => expect(await call(as(busy))).toBe('api_key_rate_limit'));
+      const writes = await writesOf(async () => expect(await call(as(busy))).toBe('api_key_rate_limit'));
       // The instance no longer expected a refusal, so it reserved everything at once and released it.
-      expect(takesFromOthers(taken)).not.toEqual([]);
+      expect(takesFromOthers(writes)).not.toEqual([]);
     });
   });
 
   describe('money for one call', () => {
     const crowd = 10;
     let tight: Harness;
-    const limited = newKey();
+    const limitedKey = newKey();
     beforeAll(async () => {
       tight = await startHarness({
         clock: manualClock(),
@@ -150,7 +150,7 @@ describe('a call that is not run takes nothing', () => {
             credit_usd: forOneCall,
             keys: [{ name: 'k', key: keys[at] ?? '' }],
           })),
-          { id: 'limited', credit_usd: '5', keys: [{ name: 'k', key: limited, spend_limit_usd: forOneCall }] },
+          { id: 'limited', credit_usd: '5', keys: [{ name: 'k', key: limitedKey, spend_limit_usd: forOneCall }] },
         ],
       });
     });
@@ -184,7 +184,7 @@ describe('a call that is not run takes nothing', () => {
 
     it('of the key alone does so too', async () => {
       const before = tight.simulator.calls.length;
-      const outcomes = await atOnce({ ...as(limited), 'idempotency-key': 'same' });
+      const outcomes = await atOnce({ ...as(limitedKey), 'idempotency-key': 'same' });
       expect(outcomes).toContain('ok');
       expect(outcomes.filter((outcome) => outcome !== 'ok' && outcome !== 'execution_in_progress')).toEqual([]);
       expect(tight.simulator.calls).toHaveLength(before + 1);
@@ -215,7 +215,7 @@ describe('the admission of a call', () => {
   const events: string[] = [];
   afterEach(() => harness.stop());
 
-  const watched = (store: Store) =>
+  const watchingStore = (store: Store) =>
     aroundStore(store, async ({ method, table }, run) => {
       events.push(`ask ${table} ${method}`);
       await letOthersAsk();
@@ -245,7 +245,7 @@ describe('the admission of a call', () => {
         'acme/plain': [{ provider: 'acme', upstream: 'echo' }],
       },
       ...parts,
-      wrapStore: watched,
+      wrapStore: watchingStore,
       replace: ({ transport }) => ({
         transport: {
           ...transport,
@@ -299,7 +299,7 @@ describe('the admission of a call', () => {
     const before = events.slice(0, events.indexOf('provider'));
     return before.filter((event, at) => event.startsWith('ask') && (at === 0 || before[at - 1] === 'answer')).length;
   };
-  const limited = { 'acme/limited': [{ provider: 'acme', upstream: 'echo', more: limits }] };
+  const limitedModels = { 'acme/limited': [{ provider: 'acme', upstream: 'echo', more: limits }] };
   /** This credit covers a call of few tokens. */
   const little = '0.000300';
 
@@ -309,7 +309,7 @@ describe('the admission of a call', () => {
   ])(
     'asks for %s in the first of two rounds if it has just refused another call',
     async (_name, parts, expectedParts) => {
-      await startWatched({ models: limited, ...parts });
+      await startWatched({ models: limitedModels, ...parts });
       const body = hello('acme/limited', { max_tokens: 5 });
       await callTwice(body, () => ({}));
       expect(roundCount()).toBe(1);

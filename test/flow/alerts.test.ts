@@ -18,7 +18,7 @@ import { aroundStore } from '../support/wrapped-store.ts';
 const urlName = 'GW_TEST_ALERTS_URL';
 const secretName = 'GW_TEST_ALERTS_SECRET';
 const alerts = { url: { env: urlName }, at: [50, 80, 100] };
-const taken: ScriptedBehaviour = { status: 200, body: 'ok' };
+const acceptance: ScriptedBehaviour = { status: 200, body: 'ok' };
 
 /**
  * With these prices a call costs as many thousandths of a dollar as it asks for tokens, and reserves the same amount.
@@ -49,7 +49,7 @@ interface Alerted {
 
 async function start(
   parts: Partial<Parameters<typeof startHarness>[0]> = {},
-  behaviours: readonly [ScriptedBehaviour, ...ScriptedBehaviour[]] = [taken],
+  behaviours: readonly [ScriptedBehaviour, ...ScriptedBehaviour[]] = [acceptance],
 ): Promise<Alerted> {
   const receiver = await startScriptedServer(behaviours);
   stops.push(() => receiver.stop());
@@ -395,7 +395,7 @@ describe('a receiver that does not take an alert', () => {
 
   it('has it by the second try, and is left alone then', async () => {
     const clock = laterClock(() => 0, isPause);
-    const { harness, spend, deliveries } = await start({ clock }, [{ status: 503, body: 'later' }, taken]);
+    const { harness, spend, deliveries } = await start({ clock }, [{ status: 503, body: 'later' }, acceptance]);
     await spend([600]);
     await eventually(() => deliveries().length === 2);
     await eventually(async () => !Object.hasOwn((await marksOf(harness)) as object, 'tries'));
@@ -409,7 +409,7 @@ describe('a receiver that does not take an alert', () => {
     let nowMs = systemClock.nowMs();
     const clock = { ...withoutNextTry(systemClock), nowMs: () => nowMs };
     const parts = { clock, key: { spend_limit_usd: '1.2' } };
-    const { harness, spend, deliveries } = await start(parts, [{ status: 500, body: 'no' }, taken]);
+    const { harness, spend, deliveries } = await start(parts, [{ status: 500, body: 'no' }, acceptance]);
     await spend([600]);
     await eventually(() => deliveries().length === 1);
     await harness.composition.alerts.close();
@@ -423,7 +423,7 @@ describe('a receiver that does not take an alert', () => {
   });
 
   it('redirects: the alert goes nowhere else, and is not taken', async () => {
-    const elsewhere = await startScriptedServer([taken]);
+    const elsewhere = await startScriptedServer([acceptance]);
     stops.push(() => elsewhere.stop());
     const clock = laterClock(() => 0, isPause);
     const headers = { location: elsewhere.endpoint };
@@ -456,10 +456,10 @@ describe('a receiver that does not take an alert', () => {
     process.env[urlName] = 'ftp://canary.example';
     await spend([100]);
     expect(await marksOf(harness)).toBeUndefined();
-    const logged = harness.logLines.filter((line) => line.includes('alerts_not_sent'));
-    expect(logged).toHaveLength(1);
-    expect(logged[0]).toContain('is not set');
-    expect(logged[0]).toContain('"failed_control":"alert"');
+    const logLines = harness.logLines.filter((line) => line.includes('alerts_not_sent'));
+    expect(logLines).toHaveLength(1);
+    expect(logLines[0]).toContain('is not set');
+    expect(logLines[0]).toContain('"failed_control":"alert"');
     process.env[urlName] = url;
     await spend([100]);
     await eventually(() => deliveries().length === 1);
@@ -540,7 +540,7 @@ describe('alerts that are in flight when their process stops', () => {
       nowMs: () => nowMs,
       after: (delayMs, callback) => withoutNextTry(systemClock).after(isWaitOfStop(delayMs) ? 0 : delayMs, callback),
     };
-    const { harness, deliveries } = await start(withKeys(keys, { clock }), ['silent', 'silent', taken]);
+    const { harness, deliveries } = await start(withKeys(keys, { clock }), ['silent', 'silent', acceptance]);
     await spendOfEach(harness, 600);
     await eventually(() => deliveries().length === 2);
     await harness.composition.alerts.close();
@@ -599,7 +599,7 @@ it('operators see the last alert of a key, of a workspace’s credit and limit, 
       models: { ...models, 'refusing/m': [{ provider: 'refusing', upstream: 'error-401' }] },
       workspace: { credit_usd: '1', spend_limit_usd: '2' },
     },
-    [taken, { status: 500, body: 'no' }],
+    [acceptance, { status: 500, body: 'no' }],
   );
   const ada = await operatorOf(harness, 'ada');
   const shownItem = async (path: string, id: string) =>
@@ -681,7 +681,7 @@ describe('one try', () => {
   });
 
   it('fails if nothing listens, and its fault names no address', async () => {
-    const receiver = await startScriptedServer([taken]);
+    const receiver = await startScriptedServer([acceptance]);
     await receiver.stop();
     expect(await send(receiver)).toMatchObject({ status: null, fault: 'no connection' });
   });

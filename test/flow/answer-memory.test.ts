@@ -24,7 +24,7 @@ const fastClock: Clock = {
 
 const answerOf = (characters: number) => completionOf({ content: 'a'.repeat(characters) });
 const chunk = (content: string, finish_reason: string | null) => chunkText({ content }, finish_reason);
-const wanted = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+const wantedSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 const longStream = [...Array(40).fill(chunk('a'.repeat(20_000), null)), chunk('', 'stop'), '[DONE]'];
 
 describe('an answer of a provider', () => {
@@ -138,7 +138,7 @@ describe('an answer of a provider', () => {
 
   it('that fails its schema is kept no longer once another one is asked for', async () => {
     [characters, isChunked, bytesInUse] = [200_000, false, []];
-    const schema = { type: 'json_schema', json_schema: { name: 'a', strict: true, schema: wanted } };
+    const schema = { type: 'json_schema', json_schema: { name: 'a', strict: true, schema: wantedSchema } };
     const response = await gateway.post(hello('acme/model', { response_format: schema }));
     expect(response.status).toBe(422);
     expect(bytesInUse.length).toBeGreaterThan(1);

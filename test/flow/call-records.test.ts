@@ -129,11 +129,11 @@ describe('refusals and replays', () => {
     it('for its limits, or a name that is taken, is found under its own id', async () => {
       expect(await outcomeOf(await harness.post(hello('acme/echo'), as(slow)))).toBe('ok');
       expect(await outcomeOf(await harness.post(hello('acme/echo'), { ...as(first), ...name }))).toBe('ok');
-      const limited = await refusedBy(hello('acme/echo'), slow);
+      const limitRefusal = await refusedBy(hello('acme/echo'), slow);
       const conflict = await refusedBy(hello('acme/echo', { seed: 1 }), first, name);
       const exhaustedRefusal = await refusedBy(hello('acme/echo'), poor);
       const found = await Promise.all(
-        [limited, conflict, exhaustedRefusal].map(async ({ id }) => (await generation(id)).data),
+        [limitRefusal, conflict, exhaustedRefusal].map(async ({ id }) => (await generation(id)).data),
       );
       expect(found).toMatchObject([
         { status: 429, error_code: 'api_key_rate_limit', key_name: 'slow', model_asked: 'acme/echo' },

@@ -148,8 +148,8 @@ describe('an effort for a chat provider with an unknown model', () => {
   it.each(cases)(
     'is sent unchanged if the file names its style, and nothing is reported: %s',
     async (client, more, _member) => {
-      const named = await ask(client, 'to/named', more);
-      expect(named).toMatchObject({ sent: { reasoning_effort: 'max' }, leftOut: [] });
+      const namedCall = await ask(client, 'to/named', more);
+      expect(namedCall).toMatchObject({ sent: { reasoning_effort: 'max' }, leftOut: [] });
       const ofKind = await ask(client, 'to/openrouter', more);
       expect(ofKind).toMatchObject({ sent: { reasoning: { effort: 'max' } }, leftOut: [] });
     },

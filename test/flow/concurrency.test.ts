@@ -154,14 +154,14 @@ describe('calls in flight', () => {
 
   /** Opens a gateway that counts the most slots of the service that it had taken. */
   async function openCounted() {
-    let [taken, takenMax] = [0, 0];
+    let [takenSlots, takenMax] = [0, 0];
     const counted = await harness.open({
       wrapStore: (store) =>
         aroundStore(store, async ({ key, changes }, run) => {
           const answer = await run();
           const isWritten = (answer as { kind?: string } | undefined)?.kind === 'written';
-          if (key.startsWith('SERVICECALLS') && isWritten) taken -= Number(changes.add?.balance_slots ?? 0);
-          takenMax = Math.max(takenMax, taken);
+          if (key.startsWith('SERVICECALLS') && isWritten) takenSlots -= Number(changes.add?.balance_slots ?? 0);
+          takenMax = Math.max(takenMax, takenSlots);
           return answer;
         }),
     });
@@ -372,18 +372,18 @@ describe('calls in flight', () => {
 
   it('need no write more than a call makes anyway, but for those of the service', async () => {
     const calls: StoreCall[] = [];
-    const watched = await harness.open({
+    const watchedGateway = await harness.open({
       wrapStore: (store) =>
         aroundStore(store, (call, run) => {
           calls.push(call);
           return run();
         }),
     });
-    await (await watched.post(hello('acme/echo'))).text();
-    await watched.settled();
+    await (await watchedGateway.post(hello('acme/echo'))).text();
+    await watchedGateway.settled();
     calls.length = 0;
-    await (await watched.post(hello('acme/echo'))).text();
-    await watched.settled();
+    await (await watchedGateway.post(hello('acme/echo'))).text();
+    await watchedGateway.settled();
     const writes = calls.filter(({ method }) => method === 'update').map(({ table }) => table);
     expect(writes.filter((table) => table === 'keys').length).toBe(2);
     // The ledger is written for the credit and for the slot of the service.

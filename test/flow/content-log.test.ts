@@ -224,7 +224,7 @@ describe('no bodies are kept', () => {
 });
 
 describe('a storage of bodies', () => {
-  const lost = async (call: Promise<Response>) => {
+  const lostContent = async (call: Promise<Response>) => {
     const response = await call;
     const text = await response.text();
     expect(response.status).toBe(200);
@@ -249,7 +249,7 @@ describe('a storage of bodies', () => {
       resolve(options?.signal);
       return new Promise(() => {});
     };
-    const { response } = await lost(harness.post(hello('all/echo', { stream: true })));
+    const { response } = await lostContent(harness.post(hello('all/echo', { stream: true })));
     const signal = await putSignal;
     expect(signal?.aborted).toBe(false);
     clock.advance(3_000);

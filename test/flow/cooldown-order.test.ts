@@ -68,7 +68,7 @@ describe('a provider', () => {
     return gateway.simulator.calls.map(({ provider }) => provider);
   }
   const both = ['first', 'second'];
-  const moved = ['second'];
+  const movedModels = ['second'];
 
   /** Makes two calls that fail. */
   async function failTwice(model: string): Promise<void> {
@@ -88,9 +88,9 @@ describe('a provider', () => {
     'that limited one call or failed two is called last for ten seconds, or as long as it said: %s',
     async (model, calls, cooldownMs) => {
       for (let call = 0; call < calls; call += 1) expect(await askedFor(model)).toEqual(both);
-      expect(await askedFor(model)).toEqual(moved);
+      expect(await askedFor(model)).toEqual(movedModels);
       clock.advance(cooldownMs - 1);
-      expect(await askedFor(model)).toEqual(moved);
+      expect(await askedFor(model)).toEqual(movedModels);
       clock.advance(1);
       expect(await askedFor(model)).toEqual(both);
     },
@@ -102,8 +102,8 @@ describe('a provider', () => {
       const [other, third] = [otherKey, thirdKey].map((key) => ({ authorization: `Bearer ${key}` }));
       while ((await askedFor(model)).length > 1);
       expect(await askedFor(model, {}, other)).toEqual(both);
-      expect(await askedFor(model, {}, third)).toEqual(moved);
-      expect(await askedFor(model, {}, other)).toEqual(moved);
+      expect(await askedFor(model, {}, third)).toEqual(movedModels);
+      expect(await askedFor(model, {}, other)).toEqual(movedModels);
       clock.advance(30_001);
       expect(await askedFor(model, {}, third)).toEqual(both);
       expect(await askedFor(model, {}, other)).toEqual(both);
@@ -122,7 +122,7 @@ describe('a provider', () => {
     // A provider that is the only candidate is called, cooling or not; its 30 seconds begin anew here.
     expect(await askedFor('acme/limited', pinned)).toEqual(['first']);
     clock.advance(29_999);
-    expect(await askedFor('acme/limited')).toEqual(moved);
+    expect(await askedFor('acme/limited')).toEqual(movedModels);
     for (const retryAfterMs of [20_000, 1_000]) {
       const entry = { provider: 'first', model: 'acme/limited' };
       gateway.composition.cooldowns.report(entry, {
@@ -133,7 +133,7 @@ describe('a provider', () => {
       });
     }
     clock.advance(19_999);
-    expect(await askedFor('acme/limited')).toEqual(moved);
+    expect(await askedFor('acme/limited')).toEqual(movedModels);
     clock.advance(1);
     expect(await askedFor('acme/limited')).toEqual(both);
   });
@@ -141,9 +141,9 @@ describe('a provider', () => {
   it('that cools is called first if the request names it first, and only then', async () => {
     await failTwice('acme/failing');
     expect(await askedFor('acme/failing', { provider: { order: ['first', 'second'] } })).toEqual(both);
-    expect(await askedFor('acme/failing', { provider: { sort: 'price' } })).toEqual(moved);
-    expect(await askedFor('acme/failing', { provider: { ignore: ['nobody'] } })).toEqual(moved);
-    expect(await askedFor('acme/failing', { provider: { allow_fallbacks: false } })).toEqual(moved);
+    expect(await askedFor('acme/failing', { provider: { sort: 'price' } })).toEqual(movedModels);
+    expect(await askedFor('acme/failing', { provider: { ignore: ['nobody'] } })).toEqual(movedModels);
+    expect(await askedFor('acme/failing', { provider: { allow_fallbacks: false } })).toEqual(movedModels);
     expect(await askedFor('acme/failing', { provider: { order: ['first'], allow_fallbacks: false } })).toEqual([
       'first',
     ]);
@@ -160,7 +160,7 @@ describe('a provider', () => {
     await eventually(() =>
       gateway.composition.cooldowns.isCooling({ provider: 'first', model: 'acme/breaking' }, 'team'),
     );
-    expect(await askedFor('acme/breaking', stream)).toEqual(moved);
+    expect(await askedFor('acme/breaking', stream)).toEqual(movedModels);
   });
 
   it('does not cool because a client’s own key was refused', async () => {
@@ -210,13 +210,13 @@ describe('a provider', () => {
       providers: { first: { base_url: patient.url } },
     });
     const { url, key, composition } = impatient;
-    const gone = fetch(`${url}/chat/completions`, {
+    const abandonedCall = fetch(`${url}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },
       body: JSON.stringify(hello('acme/model')),
       signal: leave.signal,
     });
-    await expect(gone).rejects.toThrow();
+    await expect(abandonedCall).rejects.toThrow();
     // This request is answered after the gateway has seen the connection close.
     await (await impatient.get('/models')).text();
     sendJson(await answering.promise, completionOf({ content: 'Too late.' }));
@@ -242,7 +242,7 @@ describe('the memory of cooldowns', () => {
 
   const another = () => createCooldowns({ store: gateway.testStore.store, clock });
   const entry = { provider: 'first', model: 'acme/failing' };
-  const limited = (retryAfterMs = 0) => ({ workspace: 'team', callId: 'c', isRateLimited: true, retryAfterMs });
+  const limitReport = (retryAfterMs = 0) => ({ workspace: 'team', callId: 'c', isRateLimited: true, retryAfterMs });
   const failed = (callId: string, workspace = 'team') => ({ workspace, callId, isRateLimited: false });
   const readItem = async (): Promise<Item> => (await gateway.testStore.store.get('limits', 'COOLDOWNS')) ?? {};
   const coolingMark = `cooling_until first ${entry.model}`;
@@ -267,8 +267,8 @@ describe('the memory of cooldowns', () => {
 
   it('is never shortened by a report that comes late', async () => {
     const [early, late] = [another(), another()];
-    late.report(entry, limited(10_000));
-    early.report(entry, limited(60_000));
+    late.report(entry, limitReport(10_000));
+    early.report(entry, limitReport(60_000));
     await early.flush();
     await late.flush();
     const third = another();
@@ -323,7 +323,7 @@ describe('the memory of cooldowns', () => {
     one.report(entry, failed('a'));
     expect(one.lastFailure(entry)).toBe('failing');
     clock.advance(1);
-    one.report(entry, limited());
+    one.report(entry, limitReport());
     await one.flush();
     await two.refresh();
     expect([one, two].map((cooldowns) => cooldowns.lastFailure(entry))).toEqual(['limited', 'limited']);
@@ -361,28 +361,28 @@ describe('the memory of cooldowns', () => {
     await cooldowns.flush();
     expect(writes).toEqual([]);
     for (let time = 0; time < 5; time += 1) {
-      cooldowns.report(entry, { ...limited(30_000 + time), callId: `limited-${time}` });
+      cooldowns.report(entry, { ...limitReport(30_000 + time), callId: `limited-${time}` });
       cooldowns.report(entry, failed(`failed-${time}`));
       await cooldowns.flush();
       clock.advance(1);
     }
     expect(writes).toEqual([failureMark]);
     clock.advance(60_000);
-    cooldowns.report(entry, limited());
+    cooldowns.report(entry, limitReport());
     await cooldowns.flush();
     expect(writes).toEqual([failureMark, failureMark]);
   });
 
   it('forgets what is over: the next write removes it from the item', async () => {
     const cooldowns = another();
-    for (const model of ['acme/a', 'acme/b']) cooldowns.report({ ...entry, model }, limited());
+    for (const model of ['acme/a', 'acme/b']) cooldowns.report({ ...entry, model }, limitReport());
     cooldowns.report({ ...entry, model: 'acme/c' }, failed('c'));
-    cooldowns.report({ ...entry, model: 'acme/d' }, limited(60_000));
+    cooldowns.report({ ...entry, model: 'acme/d' }, limitReport(60_000));
     await cooldowns.flush();
     clock.advance(30_001);
     const late = another();
     await late.refresh();
-    late.report(entry, limited());
+    late.report(entry, limitReport());
     await late.flush();
     const marks = Object.keys(await readItem()).filter((name) => name.includes(' '));
     expect(marks.sort()).toEqual(['failure_of team first acme/d', failureMark]);
@@ -391,13 +391,13 @@ describe('the memory of cooldowns', () => {
   it('writes its mark although another instance has renewed what was to be removed', async () => {
     const [stale, other] = [another(), another()];
     const renewed = { ...entry, model: 'acme/renewed' };
-    other.report(renewed, limited());
+    other.report(renewed, limitReport());
     await other.flush();
     await stale.refresh();
     clock.advance(10_000);
-    other.report(renewed, limited());
+    other.report(renewed, limitReport());
     await other.flush();
-    stale.report(entry, limited());
+    stale.report(entry, limitReport());
     await stale.flush();
     const third = another();
     await third.refresh();
@@ -406,7 +406,7 @@ describe('the memory of cooldowns', () => {
 
   it('has a time to live that DynamoDB deletes it by', async () => {
     const cooldowns = another();
-    cooldowns.report(entry, limited(600_000));
+    cooldowns.report(entry, limitReport(600_000));
     await cooldowns.flush();
     const secondsLeft = Number((await readItem()).expires_at_epoch_seconds) - clock.nowMs() / 1_000;
     expect(secondsLeft).toBeGreaterThan(600);

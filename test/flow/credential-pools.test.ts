@@ -100,10 +100,14 @@ describe('a provider with three credentials', () => {
     expect(accountKeys.filter((key) => key === secrets[0])).toHaveLength(1);
     expect(accountKeys.filter((key) => key === secrets[1])).toHaveLength(1);
     expect(accountKeys.filter((key) => key === secrets[2])).toHaveLength(20);
-    const logged = (await attempts()).slice(-20).flat();
-    expect(logged).toContainEqual(expect.objectContaining({ provider: 'pool', credential: 1, outcome: 'status_429' }));
-    expect(logged).toContainEqual(expect.objectContaining({ provider: 'pool', credential: 2, outcome: 'status_401' }));
-    expect(logged.filter(({ credential, outcome }) => credential === 3 && outcome === 'ok')).toHaveLength(20);
+    const loggedAttempts = (await attempts()).slice(-20).flat();
+    expect(loggedAttempts).toContainEqual(
+      expect.objectContaining({ provider: 'pool', credential: 1, outcome: 'status_429' }),
+    );
+    expect(loggedAttempts).toContainEqual(
+      expect.objectContaining({ provider: 'pool', credential: 2, outcome: 'status_401' }),
+    );
+    expect(loggedAttempts.filter(({ credential, outcome }) => credential === 3 && outcome === 'ok')).toHaveLength(20);
   });
 
   it('answers with the failure of all if none serves: limited by all is rate_limited', async () => {
@@ -230,9 +234,9 @@ describe('a provider with three credentials', () => {
     expect(keysAsked()).toEqual(['client-key']);
     await harness.settled();
     // The client's key is none of the gateway's credentials.
-    const logged = (await attempts()).at(-1);
-    expect(logged).toEqual([expect.objectContaining({ provider: 'pool', outcome: 'status_401' })]);
-    expect(logged?.[0]?.credential).toBeUndefined();
+    const loggedAttempts = (await attempts()).at(-1);
+    expect(loggedAttempts).toEqual([expect.objectContaining({ provider: 'pool', outcome: 'status_401' })]);
+    expect(loggedAttempts?.[0]?.credential).toBeUndefined();
     const lines = harness.logLines.filter((line) => line.includes('attempt_failed'));
     expect(JSON.parse(lines.at(-1) ?? '')).not.toHaveProperty('credential');
   });
@@ -251,8 +255,8 @@ describe('a provider with three credentials', () => {
   it('is asked by a function with the credential of its session', async () => {
     const session = await sessionAt(secrets[2]);
     for (const call of [1, 2, 3]) {
-      const named = { 'idempotency-key': `00000000-0000-4000-8000-00000000000${call}` };
-      expect((await harness.post(hello('gw/function/ask'), { ...session, ...named })).status).toBe(200);
+      const headers = { 'idempotency-key': `00000000-0000-4000-8000-00000000000${call}` };
+      expect((await harness.post(hello('gw/function/ask'), { ...session, ...headers })).status).toBe(200);
     }
     expect(new Set(keysAsked())).toEqual(new Set([secrets[2]]));
   });

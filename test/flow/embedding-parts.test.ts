@@ -44,7 +44,7 @@ const minuteMs = 60_000;
 describe('a provider with a limit of requests', () => {
   const clock = watchedClock(20_832 * 24 * 60 * minuteMs);
   /** The number of requests that are still rate limited, by a word in their text. */
-  const limited = new Map<string, number>();
+  const requestsLeft = new Map<string, number>();
   let gateway: Harness;
   beforeAll(async () => {
     const more = { output_price_per_million: '0', max_output_tokens: 1, rate_limit_rpm: 10 };
@@ -68,11 +68,11 @@ describe('a provider with a limit of requests', () => {
         transport: {
           ...transport,
           async send(request) {
-            const word = [...limited.keys()].find((name) => String(request.body).includes(name));
-            const remaining = word === undefined ? 0 : (limited.get(word) ?? 0);
+            const word = [...requestsLeft.keys()].find((name) => String(request.body).includes(name));
+            const remaining = word === undefined ? 0 : (requestsLeft.get(word) ?? 0);
             const answer = await transport.send(request);
             if (word === undefined || remaining === 0) return answer;
-            limited.set(word, remaining - 1);
+            requestsLeft.set(word, remaining - 1);
             return { ...answer, status: 429, headers: { ...answer.headers, 'retry-after': '7' } };
           },
         },
@@ -134,7 +134,7 @@ describe('a provider with a limit of requests', () => {
   );
 
   it('is asked once more for a part that it limited, so that the others are not lost', async () => {
-    limited.set('twice number 3', 2);
+    requestsLeft.set('twice number 3', 2);
     const answer = await embedAfterTwoPauses(texts(6, 'twice'));
     const { data } = (await answer.json()) as { data: { index: number }[] };
     expect([answer.status, data.map(({ index }) => index)]).toEqual([200, [0, 1, 2, 3, 4, 5]]);
@@ -142,7 +142,7 @@ describe('a provider with a limit of requests', () => {
   });
 
   it('is not asked for ever: what was used is charged', async () => {
-    limited.set('always number 3', 1_000);
+    requestsLeft.set('always number 3', 1_000);
     const before = await gateway.credit();
     await expectError(await embedAfterTwoPauses(texts(6, 'always')), 429, 'rate_limited');
     await gateway.settled();

@@ -126,8 +126,8 @@ describe.each(interfaces)('a stream of %s', (path) => {
     const events = textOf(path)
       .split('\n\n')
       .filter((event) => event !== '');
-    const begun = events.slice(0, path === 'messages' ? -2 : -1).map((event) => `${event}\n\n`);
-    pieces = [begun.join('') + done];
+    const beginning = events.slice(0, path === 'messages' ? -2 : -1).map((event) => `${event}\n\n`);
+    pieces = [beginning.join('') + done];
     const text = await stream(path, `on/${path}`);
     expect([text.includes('[DONE]'), text.includes('event: error'), text.includes(lastEvent)]).toEqual([
       false,

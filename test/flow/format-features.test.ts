@@ -52,7 +52,7 @@ const cellsOf = ({ asks, cells }: FeatureRow): readonly AskedCell[] =>
 const tables = [...requestFeatures, ...answerFeatures];
 
 let gateway: Harness;
-let scripted: ScriptedProvider;
+let scriptedProvider: ScriptedProvider;
 let scriptedAnswer: Ask['scripted'];
 
 function sendScripted(outgoing: ServerResponse): void {
@@ -63,7 +63,7 @@ function sendScripted(outgoing: ServerResponse): void {
 }
 
 beforeAll(async () => {
-  scripted = await startScriptedProvider(sendScripted);
+  scriptedProvider = await startScriptedProvider(sendScripted);
   const more = ableEntry('service_tier', 'web_search', 'plugins', 'best_of');
   const questions = tables.flatMap(cellsOf).flatMap(({ api, checks }) => checks.map(([ask]) => ({ api, ask })));
   const models = Object.fromEntries(
@@ -86,7 +86,7 @@ beforeAll(async () => {
       ...Object.fromEntries(
         translatedApis.flatMap((api) => [
           [api, { apis: [api] }],
-          [`scripted-${api}`, { apis: [api], base_url: scripted.url }],
+          [`scripted-${api}`, { apis: [api], base_url: scriptedProvider.url }],
         ]),
       ),
     },
@@ -94,7 +94,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
-  await scripted.stop();
+  await scriptedProvider.stop();
 });
 beforeEach(() => gateway.simulator.clear());
 
@@ -110,10 +110,10 @@ async function post(model: string, ask: Ask, more: Record<string, unknown> = {})
 async function withSealedDetails({ messages, ...body }: Any): Promise<Any> {
   const { seal } = createEnvelopes(await gateway.composition.storeKey.read(), 'team');
   const model = body.model.replace(/^(backed\/)?[^/]+\//, '');
-  const sealed = messages.map(({ reasoning_details: details, ...message }: Any) =>
+  const sealedMessages = messages.map(({ reasoning_details: details, ...message }: Any) =>
     details === undefined ? message : { ...message, reasoning_details: sealedDetails(details, model, seal) },
   );
-  return { ...body, messages: sealed };
+  return { ...body, messages: sealedMessages };
 }
 
 async function sentBody(ask: Ask, api: ColumnApi): Promise<unknown> {

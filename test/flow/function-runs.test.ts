@@ -459,11 +459,11 @@ describe('workflows', () => {
     });
 
     it('hands a part of a structured answer to the next step, and user and metadata to each', async () => {
-      const passed = { user: 'u', metadata: { k: 'v' } };
-      const { body } = receivedIn(await answerOf(await run('structured', passed)));
+      const passedFields = { user: 'u', metadata: { k: 'v' } };
+      const { body } = receivedIn(await answerOf(await run('structured', passedFields)));
       expect(body.messages).toEqual([{ role: 'user', content: 'The label is bug, all of it {"label":"bug"}' }]);
       expect(harness.simulator.calls).toHaveLength(2);
-      for (const call of harness.simulator.calls) expect(call.body).toMatchObject(passed);
+      for (const call of harness.simulator.calls) expect(call.body).toMatchObject(passedFields);
     });
 
     it('says so if a fallback model produced a part of it', async () => {

@@ -55,8 +55,8 @@ describe('guardrails of Bedrock', () => {
 
   const ask = (content: string, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
     gateway.post({ ...hello('acme/echo', more), messages: [{ role: 'user', content }] }, headers);
-  const applied = () => harness.simulator.calls.filter(({ path }) => path.endsWith('/apply'));
-  const bodies = () => applied().map(({ body }) => body as unknown as Applied);
+  const applyCalls = () => harness.simulator.calls.filter(({ path }) => path.endsWith('/apply'));
+  const bodies = () => applyCalls().map(({ body }) => body as unknown as Applied);
   const provided = () => harness.simulator.calls.filter(({ format }) => format !== null);
   const checksOf = async (answer: Response, workspace?: string) => {
     await gateway.settled();
@@ -74,7 +74,7 @@ describe('guardrails of Bedrock', () => {
       { source: 'INPUT', content: [{ text: { text: 'hello' } }] },
       { source: 'OUTPUT', content: [{ text: { text: message.content } }] },
     ]);
-    for (const { path, headers } of applied()) {
+    for (const { path, headers } of applyCalls()) {
       expect(path).toBe('/guardrail/abc123def456/version/7/apply');
       expect(headers.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/bedrock\//);
     }
@@ -122,7 +122,7 @@ describe('guardrails of Bedrock', () => {
     const refusal = await ask('guardrail-fails');
     const error = await expectError(refusal, 503, 'RATE_LIMITER_UNAVAILABLE');
     expect(error.message).toContain('pii');
-    expect(applied()).toHaveLength(1);
+    expect(applyCalls()).toHaveLength(1);
     expect(provided()).toEqual([]);
     expect(await checksOf(refusal)).toEqual([expect.objectContaining({ direction: 'input', action: 'failed' })]);
   });

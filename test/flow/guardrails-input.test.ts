@@ -310,10 +310,10 @@ describe('guardrails on input', () => {
       expect(message).toContain('words');
       expect(refusal.headers.get('retry-after')).toMatch(/^\d+$/);
       expect(sentTexts()).toEqual([]);
-      const logged = harness.logLines.slice(lines).filter((line) => line.includes('guardrail_failed'));
-      expect(logged).toHaveLength(1);
-      expect(logged[0]).toContain('"guardrail":"words"');
-      expect(logged[0]).not.toContain('failed_control');
+      const failureLines = harness.logLines.slice(lines).filter((line) => line.includes('guardrail_failed'));
+      expect(failureLines).toHaveLength(1);
+      expect(failureLines[0]).toContain('"guardrail":"words"');
+      expect(failureLines[0]).not.toContain('failed_control');
     });
 
     it.each(failures)('one that %s lets pass if the file says so', async (_name, answering) => {
@@ -321,8 +321,8 @@ describe('guardrails on input', () => {
       const lines = harness.logLines.length;
       expect((await harness.post(hello('acme/echo'), by(keys.other))).status).toBe(200);
       expect(sentTexts()).toHaveLength(1);
-      const logged = harness.logLines.slice(lines).filter((line) => line.includes('guardrail_failed'));
-      expect(logged).toEqual([expect.stringContaining('"failed_control":"guardrail"')]);
+      const failureLines = harness.logLines.slice(lines).filter((line) => line.includes('guardrail_failed'));
+      expect(failureLines).toEqual([expect.stringContaining('"failed_control":"guardrail"')]);
     });
   });
 
@@ -373,22 +373,22 @@ describe('guardrails on input', () => {
       guardrail.answer(() => ({}));
       second.answer(() => ({}));
       expect(await checksOf(await recording.post(hello('acme/echo')))).toEqual([{ ...one, action: 'failed' }]);
-      const passed = await recording.post(hello('acme/echo'), by(keys.other));
-      expect(await checksOf(passed)).toEqual([{ ...one, id: 'lenient', action: 'failed' }]);
+      const passedResponse = await recording.post(hello('acme/echo'), by(keys.other));
+      expect(await checksOf(passedResponse)).toEqual([{ ...one, id: 'lenient', action: 'failed' }]);
     });
   });
 
   it('that the gateway file has lost block the calls that name them', async () => {
-    const lost = await startHarness({
+    const lostHarness = await startHarness({
       models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
       guardrails: [{ id: 'words', kind: 'http', url: guardrail.url }],
       workspace: { guardrails: ['words'] },
     });
-    await lost.apply({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] }, guardrails: [] });
-    const other = await lost.open();
+    await lostHarness.apply({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] }, guardrails: [] });
+    const other = await lostHarness.open();
     await expectError(await other.post(hello('acme/echo')), 503, 'RATE_LIMITER_UNAVAILABLE');
-    expect(lost.simulator.calls).toEqual([]);
-    await lost.stop();
+    expect(lostHarness.simulator.calls).toEqual([]);
+    await lostHarness.stop();
   });
 
   describe('in the order of errors', () => {
@@ -423,11 +423,11 @@ describe('guardrails on input', () => {
       await expectError(refusal, 409, 'idempotency_conflict');
       const again = await harness.post(hello('acme/echo'), { ...headers, ...by(keys.open) });
       expect(again.headers.get('idempotent-replayed')).toBe('true');
-      const checked = { 'idempotency-key': 'of-stricter' };
-      expect((await harness.post(hello('acme/echo'), { ...checked, ...by(keys.stricter) })).status).toBe(200);
+      const keyHeader = { 'idempotency-key': 'of-stricter' };
+      expect((await harness.post(hello('acme/echo'), { ...keyHeader, ...by(keys.stricter) })).status).toBe(200);
       for (const key of [keys.open, keys.stricter]) {
-        const replayed = await harness.post(hello('acme/echo'), { ...checked, ...by(key) });
-        expect(replayed.headers.get('idempotent-replayed')).toBe('true');
+        const replay = await harness.post(hello('acme/echo'), { ...keyHeader, ...by(key) });
+        expect(replay.headers.get('idempotent-replayed')).toBe('true');
       }
     });
 

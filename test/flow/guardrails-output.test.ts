@@ -98,9 +98,9 @@ describe('guardrails on output', () => {
       const events = (text: string) => eventsIn(text).length;
       const [json, plain] = [await post(), await post({}, keys.plain)];
       expect(wholeOf[id]?.(JSON.parse(json) as never)).toEqual(wholeOf[id]?.(JSON.parse(plain) as never));
-      const [checked, unchecked] = [await post({ stream: true }), await post({ stream: true }, keys.plain)];
-      expect(contentOf(checked)).toBe(contentOf(unchecked));
-      expect(events(checked)).toBe(events(unchecked));
+      const [checkedText, unchecked] = [await post({ stream: true }), await post({ stream: true }, keys.plain)];
+      expect(contentOf(checkedText)).toBe(contentOf(unchecked));
+      expect(events(checkedText)).toBe(events(unchecked));
       expect(guardrail.questions.length).toBeGreaterThan(2);
       expect(new Set(guardrail.questions.map(({ direction }) => direction))).toEqual(new Set(['output']));
     });
@@ -150,10 +150,10 @@ describe('guardrails on output', () => {
       arrival.resolve();
       return answering.promise;
     });
-    const begun = slow.post(hello('own/echo', { stream: true }));
+    const call = slow.post(hello('own/echo', { stream: true }));
     await arrival.promise;
     clock.advance(15_000);
-    const response = await begun;
+    const response = await call;
     expect(response.status).toBe(200);
     answering.resolve({});
     const text = await response.text();

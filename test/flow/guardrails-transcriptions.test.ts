@@ -140,8 +140,8 @@ describe('guardrails on transcriptions', () => {
     ] as const) {
       answer = one;
       const fields = Array.isArray(one) ? { stream: 'true' } : {};
-      const checked = await (await post(fields)).text();
-      expect(checked).toBe(await (await post(fields, plainKey)).text());
+      const checkedText = await (await post(fields)).text();
+      expect(checkedText).toBe(await (await post(fields, plainKey)).text());
     }
     const questions = guardrail.questions.map(({ direction, texts }) => [direction, ...texts]);
     expect(questions).toContainEqual(['output', 'Good day.']);

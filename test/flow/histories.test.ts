@@ -69,8 +69,8 @@ describe('Messages', () => {
       ],
       ['kept', 'late', 'gone', 'back'],
     );
-    const named = ['kept', 'late', 'by_value', 'back', 'gone'].filter((name) => sentText().includes(`"${name}"`));
-    expect([named, leftOutOf(response)]).toEqual([['kept', 'late', 'by_value', 'back'], 'betas']);
+    const foundNames = ['kept', 'late', 'by_value', 'back', 'gone'].filter((name) => sentText().includes(`"${name}"`));
+    expect([foundNames, leftOutOf(response)]).toEqual([['kept', 'late', 'by_value', 'back'], 'betas']);
   });
 
   it.each(others)('blocks without a meaning for another model are left out, and reported, at %s', async (format) => {

@@ -110,7 +110,7 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
   it('with another body or other correlation headers is a conflict, and the stored answer stays', async () => {
     const name = { ...fresh(), 'x-gw-trace-id': traceId, 'x-gw-session-id': 's' };
     const text = await (await harness.post(body('echo'), name)).text();
-    const changed: [object, object][] = [
+    const changedPairs: [object, object][] = [
       [{ seed: 1 }, {}],
       [{ user: null }, {}],
       [{ stream: !stream }, {}],
@@ -121,7 +121,7 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
       [{}, { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }],
       [{}, { 'x-byok-key': 'sk-mine' }],
     ];
-    for (const [members, headers] of changed) {
+    for (const [members, headers] of changedPairs) {
       const response = await harness.post(body('echo', members), { ...name, ...headers });
       expect(response.headers.get('x-should-retry')).toBe('false');
       await expectError(response, 409, 'idempotency_conflict');
@@ -167,21 +167,21 @@ describe('an Idempotency-Key', () => {
 
   it('replays before anything that changed since: model, credit, catalogue, presets', async () => {
     const clock = manualClock();
-    const changed = await startHarness({ clock, models });
+    const otherHarness = await startHarness({ clock, models });
     const name = fresh();
-    const text = await (await changed.post(plain('echo', { preset: null }), name)).text();
-    await changed.settled();
-    await changed.apply({ models: { 'acme/silent': [{ provider: 'acme', upstream: 'echo' }] } });
+    const text = await (await otherHarness.post(plain('echo', { preset: null }), name)).text();
+    await otherHarness.settled();
+    await otherHarness.apply({ models: { 'acme/silent': [{ provider: 'acme', upstream: 'echo' }] } });
     clock.advance(6_000);
-    const replay = await changed.post(plain('echo', { preset: null }), name);
+    const replay = await otherHarness.post(plain('echo', { preset: null }), name);
     expect(await replay.text()).toBe(text);
-    await expectError(await changed.post(plain('echo')), 400, 'unknown_model');
-    await changed.apply({ models, workspace: { spend_limit_usd: '0' } });
+    await expectError(await otherHarness.post(plain('echo')), 400, 'unknown_model');
+    await otherHarness.apply({ models, workspace: { spend_limit_usd: '0' } });
     clock.advance(6_000);
-    expect(await (await changed.post(plain('echo', { preset: null }), name)).text()).toBe(text);
-    await expectError(await changed.post(plain('echo')), 402, 'PAYMENT_REQUIRED');
-    expect(changed.simulator.calls).toHaveLength(1);
-    await changed.stop();
+    expect(await (await otherHarness.post(plain('echo', { preset: null }), name)).text()).toBe(text);
+    await expectError(await otherHarness.post(plain('echo')), 402, 'PAYMENT_REQUIRED');
+    expect(otherHarness.simulator.calls).toHaveLength(1);
+    await otherHarness.stop();
   });
 
   it('belongs to its workspace, and ends after 24 hours', async () => {
@@ -320,9 +320,9 @@ describe('a stream that broke', () => {
       }),
     });
     const name = fresh();
-    const broken = await (await door.post(hello('acme/error-after-chunks:3', { stream: true }), name)).text();
+    const brokenText = await (await door.post(hello('acme/error-after-chunks:3', { stream: true }), name)).text();
     order.push('ended');
-    expect(broken).toContain('"error"');
+    expect(brokenText).toContain('"error"');
     expect(order).toEqual(['free', 'ended']);
     const before = calls();
     expect(await (await harness.post(hello('acme/error-after-chunks:3', { stream: true }), name)).text()).toContain(

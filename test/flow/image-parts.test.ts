@@ -90,9 +90,9 @@ describe('images in parts', () => {
 
   it('that find no memory are estimated at the bound of each if they are priced by the token', async () => {
     const bound = 2_000n * 30n * micro;
-    const charged = await chargeOf('token', 2, [100, tooLong]);
-    expect(charged).toBeGreaterThanOrEqual(2n * bound);
-    expect(charged).toBeLessThan(2n * bound + 1_000n * micro);
+    const charge = await chargeOf('token', 2, [100, tooLong]);
+    expect(charge).toBeGreaterThanOrEqual(2n * bound);
+    expect(charge).toBeLessThan(2n * bound + 1_000n * micro);
     expect(gateway.simulator.calls).toEqual([]);
   });
 });

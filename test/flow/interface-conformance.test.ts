@@ -31,11 +31,15 @@ const someApis: Readonly<Record<string, readonly string[]>> = {
   messages: ['messages', 'converse'],
   responses: ['responses', 'generate-content'],
 };
-const pairs = spokenInterfaces.flatMap((spoken) =>
-  (someApis[spoken.id] ?? everyApi).map((api) => ({ ...spoken, api, name: `${spoken.id}-at-${api}` })),
+const pairs = spokenInterfaces.flatMap((clientInterface) =>
+  (someApis[clientInterface.id] ?? everyApi).map((api) => ({
+    ...clientInterface,
+    api,
+    name: `${clientInterface.id}-at-${api}`,
+  })),
 );
 const keys: Record<string, string> = {};
-const limited = (id: string, workspace: object, key: object = {}) => {
+const limitedWorkspace = (id: string, workspace: object, key: object = {}) => {
   keys[id] = newKey();
   return { id, credit_usd: '100', ...workspace, keys: [{ name: 'k', key: keys[id], ...key }] };
 };
@@ -54,25 +58,25 @@ beforeAll(async () => {
     ),
     providers: Object.fromEntries(pairs.map(({ api }) => [api, { apis: [api] }])),
     moreWorkspaces: pairs.flatMap(({ name }) => [
-      limited(name, {}),
-      limited(`${name}-key`, {}, { spend_limit_usd: '0.0003' }),
-      limited(`${name}-credit`, { credit_usd: '0.0003' }),
-      limited(`${name}-in-turn`, { credit_usd: '0.00015' }),
+      limitedWorkspace(name, {}),
+      limitedWorkspace(`${name}-key`, {}, { spend_limit_usd: '0.0003' }),
+      limitedWorkspace(`${name}-credit`, { credit_usd: '0.0003' }),
+      limitedWorkspace(`${name}-in-turn`, { credit_usd: '0.00015' }),
     ]),
   });
   second = await harness.open();
 });
 afterAll(async () => {
-  await settled();
+  await bothSettled();
   await expectBalancedTables(harness);
   await harness.stop();
 });
 beforeEach(async () => {
-  await settled();
+  await bothSettled();
   harness.simulator.clear();
 });
 
-const settled = () => Promise.all([harness.settled(), second.settled()]);
+const bothSettled = () => Promise.all([harness.settled(), second.settled()]);
 const calls = () => harness.simulator.calls.length;
 let names = 0;
 const fresh = () => ({ 'idempotency-key': `key-${++names}` });
@@ -115,7 +119,7 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
         await expectError(answer, 409, 'execution_in_progress');
       }
       expect(texts.size).toBe(1);
-      await settled();
+      await bothSettled();
       const spent = await expectBalancedAccount(harness, pair);
       const replay = await post(body('usage:1000:500'), name, { door: second });
       expect(replay.headers.get('idempotent-replayed')).toBe('true');
@@ -125,7 +129,7 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
       );
       await expectError(await post(body('usage:1000:500', { user: 'another' }), name), 409, 'idempotency_conflict');
       await expectError(await post(ask('usage:1000:500', { stream: !stream }), name), 409, 'idempotency_conflict');
-      await settled();
+      await bothSettled();
       expect([calls(), await expectBalancedAccount(harness, pair)]).toEqual([1, spent]);
     });
 
@@ -145,7 +149,7 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
         (await harness.testStore.store.get('limits', `provider#${api}#${pair}/usage:10:20#0`))?.minute_tokens_total;
       const before = Number((await countTokens()) ?? 0);
       expect(await outcomeOf(await post(body('usage:10:20', { max_tokens: 900 })))).toBe('ok');
-      await settled();
+      await bothSettled();
       expect(Number(await countTokens()) - before).toBe(30);
       await expectError(await post(body('usage:10:20', { max_tokens: 980 })), 429, 'rate_limited');
       expect(calls()).toBe(1);
@@ -158,7 +162,7 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
       const call = ask('usage:0:50', { max_tokens: 50 });
       const answers = Array.from({ length: 8 }, (_none, at) => post(call, {}, { of, door: doorOf(at) }));
       expect(await countOutcomes(answers)).toEqual({ ok: 3, PAYMENT_REQUIRED: 5 });
-      await settled();
+      await bothSettled();
       expect([calls(), await expectBalancedAccount(harness, `${pair}-${of}`)]).toEqual([3, 300_000_000n]);
     },
   );
@@ -167,10 +171,10 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
     const call = ask('usage:0:25', { max_tokens: 50 });
     for (const _call of [1, 2]) {
       expect(await countOutcomes([post(call, {}, { of: 'in-turn' })])).toEqual({ ok: 1 });
-      await settled();
+      await bothSettled();
     }
     await expectError(await post(call, {}, { of: 'in-turn' }), 402, 'PAYMENT_REQUIRED');
-    await settled();
+    await bothSettled();
     expect([calls(), await expectBalancedAccount(harness, `${pair}-in-turn`)]).toEqual([2, 100_000_000n]);
   });
 });

@@ -65,7 +65,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces]
   'a JSON answer of $name that fails',
   ({ hello, unplayed, ...speaks }) => {
     const isChat = speaks.name === 'chat completions';
-    const [played, rejected, limited] = [failing, rejecting, limiting].map((all) =>
+    const [played, rejected, limitingBehaviours] = [failing, rejecting, limiting].map((all) =>
       all.filter(
         (upstream) =>
           (isChat || !toldBeforeTheBody.test(upstream)) &&
@@ -73,12 +73,12 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces]
           (upstream !== otherForm || hasNoOtherForm.includes(speaks.api)),
       ),
     ) as [string[], string[], string[]];
-    const replaced = isChat ? [...played, ...rejected, ...limited] : failingOfEach;
+    const replaced = isChat ? [...played, ...rejected, ...limitingBehaviours] : failingOfEach;
     let gateway: Harness;
     let faults: FaultGateway;
 
     beforeAll(async () => {
-      const alone = [...played, ...rejected, ...limited];
+      const alone = [...played, ...rejected, ...limitingBehaviours];
       const good = { input_price_per_million: '9' };
       faults = await startFaultGateway({ speaks, alone, backed: replaced, good });
       ({ gateway } = faults);
@@ -117,7 +117,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces]
       faults.expectSent(upstream);
     });
 
-    it.each(limited)('is rate_limited if every provider is: %s', async (upstream) => {
+    it.each(limitingBehaviours)('is rate_limited if every provider is: %s', async (upstream) => {
       const response = await post(`alone/${upstream}`);
       await expectError(response, 429, 'rate_limited');
       expect(response.headers.get('retry-after')).toBe(upstream.endsWith(':7') ? '7' : '1');
@@ -212,11 +212,11 @@ describe('a JSON answer', () => {
       expect(response.headers.get('x-should-retry')).toBe('false');
       await expectError(response, 502, 'no_available_provider');
       await gateway.settled();
-      const charged = (await expectBalancedBooks(gateway)) - spent;
-      if (cost === undefined) expect(charged).toBeGreaterThanOrEqual(100_000_000n);
-      else expect(charged).toBe(cost);
+      const charge = (await expectBalancedBooks(gateway)) - spent;
+      if (cost === undefined) expect(charge).toBeGreaterThanOrEqual(100_000_000n);
+      else expect(charge).toBe(cost);
       // The charge is 50 tokens at $2 a million, and at most a token at $9 for each byte of the request.
-      expect(charged).toBeLessThan(100_000_000n + 9_000_000n * 200n);
+      expect(charge).toBeLessThan(100_000_000n + 9_000_000n * 200n);
       expect([provider.bodies.length - calls, gateway.simulator.calls.length]).toEqual([1, 0]);
     },
   );
@@ -263,12 +263,12 @@ describe('a JSON answer', () => {
   ])('of %s is relayed as it came, and read no further than the gateway needs', async (_name, text) => {
     answer = text;
     const [parse, stringify] = [jest.spyOn(JSON, 'parse'), jest.spyOn(JSON, 'stringify')];
-    let relayed = '';
+    let relayedText = '';
     let handled: unknown[] = [];
     try {
       const response = await gateway.post(hello('alone/odd'), { 'idempotency-key': crypto.randomUUID() });
       expect(response.status).toBe(200);
-      relayed = await response.text();
+      relayedText = await response.text();
       const texts = [...parse.mock.calls.map(([each]) => each), ...stringify.mock.results.map(({ value }) => value)];
       handled = texts.filter((each) => /"kz|1e99,1e99|\{\},\{\}/.test(String(each)));
     } finally {
@@ -277,7 +277,7 @@ describe('a JSON answer', () => {
     }
     expect(handled).toHaveLength(0);
     const [before, after] = text.split('"usage":{},', 2) as [string, string];
-    expect(relayed.startsWith(`${before}${after.slice(0, -1)},"usage":{`)).toBe(true);
-    expect((JSON.parse(relayed) as { usage: object }).usage).toMatchObject({ estimated: true, provider: 'odd' });
+    expect(relayedText.startsWith(`${before}${after.slice(0, -1)},"usage":{`)).toBe(true);
+    expect((JSON.parse(relayedText) as { usage: object }).usage).toMatchObject({ estimated: true, provider: 'odd' });
   });
 });

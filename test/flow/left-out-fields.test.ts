@@ -114,8 +114,8 @@ describe.each(others('responses'))('a response at %s', (format) => {
       { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}', async: true, caller: { type: 'program' } },
       { type: 'function_call_output', call_id: 'c1', output: 'so', later: 1, caller: { type: 'direct' } },
     ];
-    const reported = await droppedFields(input, { tools, reasoning: { context: 'all' } });
-    expect(reported.toSorted()).toEqual([
+    const reportedFields = await droppedFields(input, { tools, reasoning: { context: 'all' } });
+    expect(reportedFields.toSorted()).toEqual([
       ...(format === 'chat-completions' ? [] : ['input[0].content[0].detail']),
       'input[1].phase',
       'input[2].async',

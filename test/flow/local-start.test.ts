@@ -498,8 +498,8 @@ describe('a start with a file', () => {
         expect.stringMatching(/gateway\.yaml: workspaces\[0\]\.credits: is not known here; .*\(line \d+\)$/),
       ],
     });
-    const moved = ownFile(key, { workspace: { id: 'other' } });
-    await expect(start({ config: writeFile(moved) })).rejects.toMatchObject({
+    const movedFile = ownFile(key, { workspace: { id: 'other' } });
+    await expect(start({ config: writeFile(movedFile) })).rejects.toMatchObject({
       lines: [expect.stringMatching(/gateway\.yaml: workspaces\[0\]\.keys\[0\]\.key: this key already exists/)],
     });
     expect(await storedState()).toBe(before);
@@ -511,13 +511,13 @@ describe('the address', () => {
     const key = newKey();
     await (await start({ config: writeFile(ownFile(key)) })).stop();
     const before = await storedState();
-    const taken = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => taken.once('listening', resolve));
-    const { port } = taken.address() as { port: number };
+    const otherServer = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => otherServer.once('listening', resolve));
+    const { port } = otherServer.address() as { port: number };
     await expect(start({ port, config: writeFile(ownFile(key, { models: ['own/other'] })) })).rejects.toThrow(
       `port ${port} is in use; choose another with --port`,
     );
-    await new Promise((resolve) => taken.close(resolve));
+    await new Promise((resolve) => otherServer.close(resolve));
     expect(await storedState()).toBe(before);
   });
 
@@ -677,7 +677,7 @@ describe('a start with --tls', () => {
 
   it('has one line for a fault of either file, and changes nothing', async () => {
     const { cert, key } = testCertificate;
-    const sealed = createPrivateKey(key).export({
+    const sealedPem = createPrivateKey(key).export({
       ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' },
     } as never);
     const faults = [
@@ -687,7 +687,7 @@ describe('a start with --tls', () => {
         /certificate\.pem has no certificate in PEM form; the certificate comes first: --tls /,
       ],
       [{ cert, key: '' }, /key\.pem has no private key in PEM form$/],
-      [{ cert, key: String(sealed) }, /key\.pem has a key that needs a passphrase: write it without one$/],
+      [{ cert, key: String(sealedPem) }, /key\.pem has a key that needs a passphrase: write it without one$/],
       [{ cert, key: expiredCertificate.key }, /the key in \S+ is not that of the certificate in \S+$/],
       [{ cert: `${cert}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----`, key }, /cannot be used: \S+/],
     ] as const;

@@ -232,11 +232,13 @@ describe('tokens of sound and images', () => {
 });
 
 it('what is reserved for sound is all of the context at its price, and the output at its highest price', async () => {
-  const heard = [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] }];
+  const audioMessages = [
+    { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] },
+  ];
   const ask = (key: string) =>
     gateway.postTo(
       '/chat/completions',
-      { model: 'acme/small', max_tokens: 10, messages: heard },
+      { model: 'acme/small', max_tokens: 10, messages: audioMessages },
       { authorization: `Bearer ${key}` },
     );
   const before = provider.bodies.length;

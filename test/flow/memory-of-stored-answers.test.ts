@@ -40,10 +40,10 @@ afterEach(async () => {
 });
 
 const cached = hello('acme/large', { cache: { ttl: 3_600 } });
-const replayed = { 'idempotency-key': 'the-same' };
+const headers = { 'idempotency-key': 'the-same' };
 const kinds = [
   { name: 'a cached answer', ask: () => harness.post(cached) },
-  { name: 'a stored answer of an Idempotency-Key', ask: () => harness.post(hello('acme/large'), replayed) },
+  { name: 'a stored answer of an Idempotency-Key', ask: () => harness.post(hello('acme/large'), headers) },
 ];
 
 /** Runs `use` while answers of other calls fill the budget. */

@@ -324,8 +324,8 @@ describe('a thread', () => {
   });
 
   it('that its provider does not know, or not in this form, is reported with the words by which clients go on', async () => {
-    const lost = await outcomeOf('lost-thread', goingOn('msg_unknown'));
-    expect([lost.status, lost.providers, JSON.parse(lost.text)]).toMatchObject([
+    const lostThread = await outcomeOf('lost-thread', goingOn('msg_unknown'));
+    expect([lostThread.status, lostThread.providers, JSON.parse(lostThread.text)]).toMatchObject([
       404,
       ['acme'],
       { error_code: 'not_found', error: { type: 'not_found_error', details: { error_code: 'thread_not_found' } } },

@@ -75,10 +75,10 @@ describe('a refused call', () => {
   });
   afterAll(() => harness.stop());
 
-  const send = (...applied: readonly Fault[]) => {
-    const key = applied.map((one) => one.key).find((name) => name !== undefined);
-    const headers = Object.assign({}, ...applied.map((one) => one.headers ?? {}));
-    const body = Object.assign(hello('acme/open'), { seed: 1 }, ...applied.map((one) => one.body ?? {}));
+  const send = (...faults: readonly Fault[]) => {
+    const key = faults.map((one) => one.key).find((name) => name !== undefined);
+    const headers = Object.assign({}, ...faults.map((one) => one.headers ?? {}));
+    const body = Object.assign(hello('acme/open'), { seed: 1 }, ...faults.map((one) => one.body ?? {}));
     return harness.post(body, {
       'idempotency-key': 'fresh',
       'x-gw-span-id': 'fresh',

@@ -238,9 +238,9 @@ describe('a signed text', () => {
     const text = await (await post('/messages', { ...body, stream: true })).text();
     expect(text).not.toContain(mail);
     expect(text).not.toContain(thinking.signature);
-    const signed = eventsIn(text).flatMap(({ delta }) => ((delta as Json | undefined)?.signature as string) ?? []);
+    const signatures = eventsIn(text).flatMap(({ delta }) => ((delta as Json | undefined)?.signature as string) ?? []);
     next = answer;
-    const back = [{ ...thinking, thinking: 'write to [mail]', signature: signed[0] ?? '' }, use];
+    const back = [{ ...thinking, thinking: 'write to [mail]', signature: signatures[0] ?? '' }, use];
     const response = await post('/messages', { ...body, messages: turnAfter(back) });
     expect(response.headers.get('x-gw-left-out')).toContain('messages[1].content[0]');
     const sentBody = JSON.parse(provider.bodies.at(-1) ?? '') as {
@@ -300,8 +300,8 @@ describe('a text that a model reads', () => {
   });
 
   it('is blocked, not masked, if it is a name', async () => {
-    const named = { ...hello('chat'), messages: [{ role: 'user', name: mail, content: 'Hello' }] };
-    await expectError(await post('/chat/completions', named), 400, 'invalid_request', {
+    const namedBody = { ...hello('chat'), messages: [{ role: 'user', name: mail, content: 'Hello' }] };
+    await expectError(await post('/chat/completions', namedBody), 400, 'invalid_request', {
       reason: 'content_policy_violation',
     });
   });
@@ -390,10 +390,10 @@ describe('what was left out', () => {
       { role: 'user', content: 'Go on' },
     ];
     const body = { ...question('claude'), messages, cache: { enabled: true } };
-    const named = { 'idempotency-key': 'left-out-1' };
+    const headers = { 'idempotency-key': 'left-out-1' };
     const [first, replay] = [
-      await post('/messages', body, keys.open, named),
-      await post('/messages', body, keys.open, named),
+      await post('/messages', body, keys.open, headers),
+      await post('/messages', body, keys.open, headers),
     ];
     expect(first.headers.get('x-gw-left-out')).toContain('messages[1].content[0]');
     expect(replay.headers.get('idempotent-replayed')).toBe('true');
@@ -426,7 +426,7 @@ describe('usage that a client of the second base URL asks for', () => {
       headers: { ...by(keys.open), 'content-type': 'application/json' },
       body: JSON.stringify({ ...hello('chat'), stream: true, usage: { include: true } }),
     });
-    const reported = eventsIn(await response.text()).flatMap(({ usage }) => (usage as Json | null) ?? []);
-    expect(reported).toMatchObject([{ prompt_tokens: 7, cost: expect.any(Number) }]);
+    const usages = eventsIn(await response.text()).flatMap(({ usage }) => (usage as Json | null) ?? []);
+    expect(usages).toMatchObject([{ prompt_tokens: 7, cost: expect.any(Number) }]);
   });
 });

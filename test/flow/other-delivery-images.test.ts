@@ -82,7 +82,9 @@ describe('images in the other form', () => {
     await provider.stop();
   });
 
-  async function charged<Answer>(ask: () => Promise<Answer>): Promise<{ answer: Answer; cost: bigint; calls: number }> {
+  async function chargedCall<Answer>(
+    ask: () => Promise<Answer>,
+  ): Promise<{ answer: Answer; cost: bigint; calls: number }> {
     await gateway.settled();
     const [{ available }, before] = [await gateway.credit(), provider.bodies.length];
     const answer = await ask();
@@ -108,7 +110,7 @@ describe('images in the other form', () => {
     ],
   ] as const)('are events of %s if they come whole as %s, and their usage counts once', async (prefix, type, ask) => {
     reply = { type, body: whole(pictures, usageOf(2)) };
-    const { answer, cost, calls } = await charged(async () => collect(await ask('tokens')));
+    const { answer, cost, calls } = await chargedCall(async () => collect(await ask('tokens')));
     expect(answer).toEqual(
       pictures.map((b64_json, place) => ({
         ...{ type: `${prefix}.completed`, b64_json, created_at: 7, ...shared },
@@ -127,7 +129,7 @@ describe('images in the other form', () => {
     ],
   ] as const)('are whole if they come as events of %s, and usage of each is added up', async (prefix, type, ask) => {
     reply = { type, body: events(prefix, pictures, usageOf(1)) };
-    const { answer, cost, calls } = await charged(() => ask('tokens'));
+    const { answer, cost, calls } = await chargedCall(() => ask('tokens'));
     const data = pictures.map((b64_json) => ({ b64_json }));
     expect(answer).toMatchObject({ created: 7, ...shared, data, usage: { ...usageOf(2), cost_usd: '0.0161' } });
     expect([cost, calls]).toEqual([(20n * 5n + 400n * 40n) * micro, 1]);
@@ -135,12 +137,12 @@ describe('images in the other form', () => {
 
   it('cost by the image what came, if no usage is reported', async () => {
     reply = jsonReply(whole(pictures));
-    const streamResult = await charged(async () =>
+    const streamResult = await chargedCall(async () =>
       collect(await client.images.generate({ model: 'images', ...stream })),
     );
     expect(streamResult.answer.map(({ usage }) => usage)).toEqual([undefined, undefined]);
     reply = { type: 'text/event-stream', body: events('image_generation', ['b25l']) };
-    const result = await charged(() => client.images.generate({ model: 'images', ...request }));
+    const result = await chargedCall(() => client.images.generate({ model: 'images', ...request }));
     expect(result.answer.data).toEqual([{ b64_json: 'b25l' }]);
     expect([streamResult.cost, result.cost]).toEqual([80_000n * micro, 40_000n * micro]);
   });
@@ -159,7 +161,7 @@ describe('images in the other form', () => {
       type: 'application/json',
       body: JSON.stringify({ b64_json: 'bm9uZQ==', created: 7, ...shared, data }),
     };
-    const { answer, cost } = await charged(async () =>
+    const { answer, cost } = await chargedCall(async () =>
       collect(await client.images.generate({ model: 'images', ...stream })),
     );
     expect(answer).toEqual([
@@ -170,7 +172,7 @@ describe('images in the other form', () => {
 
   it('cost what is reported of all of them, if more come than were asked for', async () => {
     reply = jsonReply(whole(pictures, usageOf(2)));
-    const { answer, cost } = await charged(async () =>
+    const { answer, cost } = await chargedCall(async () =>
       collect(await client.images.generate({ model: 'tokens', prompt: 'p', stream: true })),
     );
     expect(answer).toHaveLength(1);
@@ -203,7 +205,7 @@ describe('images in the other form', () => {
     async (model, type, text) => {
       reply = { type, body: text };
       gateway.simulator.clear();
-      const { answer, cost, calls } = await charged(async () => {
+      const { answer, cost, calls } = await chargedCall(async () => {
         const body = { model, prompt: 'p', stream: type === 'application/json' };
         const response = await gateway.postTo('/images/generations', body);
         await response.text();

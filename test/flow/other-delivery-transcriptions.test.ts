@@ -56,7 +56,9 @@ const micro = 1_000_000n;
 /** A file in no known format; its bytes count as five seconds. */
 const file = () => toFile(Buffer.alloc(5_000, 7), 'a.bin');
 
-async function charged<Answer>(ask: () => Promise<Answer>): Promise<{ answer: Answer; cost: bigint; calls: number }> {
+async function chargedCall<Answer>(
+  ask: () => Promise<Answer>,
+): Promise<{ answer: Answer; cost: bigint; calls: number }> {
   await gateway.settled();
   const [{ available }, before] = [await gateway.credit(), provider.bodies.length];
   const answer = await ask();
@@ -100,7 +102,7 @@ it.each<[string, string, string, object, bigint]>([
   ],
 ])('a transcription is events if it comes as %s', async (_what, model, text, more, cost) => {
   reply = jsonReply(text);
-  expect(await charged(() => streamOf(model))).toEqual({
+  expect(await chargedCall(() => streamOf(model))).toEqual({
     answer: [
       { type: 'transcript.text.delta', delta: 'Good day.' },
       { type: 'transcript.text.done', text: 'Good day.', ...more },
@@ -114,7 +116,7 @@ it.each(['Good day.\n', '1\n00:00:00,000 --> 00:00:02,500\nGood day.\n\n', '[lau
   'a transcription is events if it comes as a text: %j',
   async (text) => {
     reply = { type: 'text/plain; charset=utf-8', body: text };
-    const { answer, cost, calls } = await charged(() => streamOf('seconds', { response_format: 'text' }));
+    const { answer, cost, calls } = await chargedCall(() => streamOf('seconds', { response_format: 'text' }));
     const delta = { type: 'transcript.text.delta', delta: text };
     expect(answer).toEqual([...(text === '' ? [] : [delta]), { type: 'transcript.text.done', text }]);
     expect([cost, calls]).toEqual([500n * micro, 1]);
@@ -124,7 +126,7 @@ it.each(['Good day.\n', '1\n00:00:00,000 --> 00:00:02,500\nGood day.\n\n', '[lau
 it('a transcription is the events that came if the provider calls them events, whatever they begin with', async () => {
   const done = { type: 'transcript.text.done', text: 'Good day.', usage: length };
   reply = { type: 'text/event-stream', body: `padding: 1\ndata: ${JSON.stringify(done)}\n\n` };
-  expect(await charged(() => streamOf('seconds'))).toEqual({ answer: [done], cost: 300n * micro, calls: 1 });
+  expect(await chargedCall(() => streamOf('seconds'))).toEqual({ answer: [done], cost: 300n * micro, calls: 1 });
 });
 
 it.each(['text/event-stream', 'application/json'])(
@@ -137,7 +139,7 @@ it.each(['text/event-stream', 'application/json'])(
     ];
     reply = { type, body: eventTexts(...events) };
     expect(
-      await charged(async () => client.audio.transcriptions.create({ model: 'seconds', file: await file() })),
+      await chargedCall(async () => client.audio.transcriptions.create({ model: 'seconds', file: await file() })),
     ).toEqual({ answer: { text: 'Good day.', usage: length }, cost: 300n * micro, calls: 1 });
   },
 );
@@ -151,7 +153,7 @@ it.each([
   'a transcription that fails in the other form fails, and costs nothing: %s, %s',
   async (model, type, stream, text) => {
     reply = { type, body: text };
-    const { answer, cost, calls } = await charged(async () => {
+    const { answer, cost, calls } = await chargedCall(async () => {
       const call = client.audio.transcriptions.create({ model, file: await file(), stream });
       return call.catch((error: unknown) => error);
     });
@@ -163,7 +165,7 @@ it.each([
 it('a transcription costs as sound what is reported without details', async () => {
   const { input_token_details: _details, ...usage } = tokens;
   reply = jsonReply({ text: 'Good day.', usage });
-  const { cost } = await charged(async () =>
+  const { cost } = await chargedCall(async () =>
     client.audio.transcriptions.create({ model: 'tokens', file: await file() }),
   );
   expect(cost).toBe((100n * 6n + 4n * 10n) * micro);
@@ -218,7 +220,7 @@ it.each(foreign)(
   'a transcription is in OpenAI’s words if it streams in those of %s, once',
   async (_host, body, more, cost) => {
     reply = { type: 'text/event-stream', body };
-    const { answer, ...rest } = await charged(() => streamOf('seconds'));
+    const { answer, ...rest } = await chargedCall(() => streamOf('seconds'));
     expect(rest).toEqual({ cost: cost * micro, calls: 1 });
     const events = answer as { readonly type: string; readonly delta?: string }[];
     const texts = events.filter(({ type, delta }) => type === 'transcript.text.delta' && delta !== '');
@@ -230,7 +232,7 @@ it.each(foreign)(
   'a transcription is one text if %s streams although none was asked for',
   async (_host, body, more, cost) => {
     reply = { type: 'text/event-stream', body };
-    const result = await charged(async () =>
+    const result = await chargedCall(async () =>
       client.audio.transcriptions.create({ model: 'seconds', file: await file() }),
     );
     expect(result).toEqual({ answer: { text: 'Good day.', ...more }, cost: cost * micro, calls: 1 });

@@ -293,8 +293,8 @@ it('an answer is replayed and cached in the delivery that was asked for', async 
     };
     const first = await post(`form-${stream}`);
     expect(first.response.headers.get('content-type')).toContain(stream ? 'text/event-stream' : 'application/json');
-    const replayed = await post(`form-${stream}`);
-    expect([replayed.response.headers.get('idempotent-replayed'), replayed.text]).toEqual(['true', first.text]);
+    const replay = await post(`form-${stream}`);
+    expect([replay.response.headers.get('idempotent-replayed'), replay.text]).toEqual(['true', first.text]);
     await gateway.settled();
     const cached = { cache: { mode: 'exact', ttl_seconds: 60 } };
     await post(`cached-${stream}`, cached);

@@ -51,9 +51,9 @@ const eventsOf = (items: readonly Json[]): readonly Json[] => [
       content_index: 0,
       delta,
     }));
-    const begun = item.type === 'reasoning' ? { ...item, summary: [] } : { ...item, content: [] };
+    const startItem = item.type === 'reasoning' ? { ...item, summary: [] } : { ...item, content: [] };
     return [
-      { type: 'response.output_item.added', output_index, item: begun },
+      { type: 'response.output_item.added', output_index, item: startItem },
       ...texts,
       { type: 'response.output_item.done', output_index, item },
     ];

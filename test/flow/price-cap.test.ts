@@ -94,16 +94,18 @@ describe('the price of a token', () => {
 
   it('is that of a cache write if the client marks a part of its prompt, and only then', async () => {
     const cache_control = { type: 'ephemeral' };
-    const marked = showing({ type: 'text', text: 'Hello', cache_control });
+    const markedRequest = showing({ type: 'text', text: 'Hello', cache_control });
     expect(await servedBy(await chat('writes'))).toBe('one');
-    expect(await servedBy(await chat('writes', marked))).toBe('two');
+    expect(await servedBy(await chat('writes', markedRequest))).toBe('two');
     expect(await servedBy(await chat('writes', { prompt_cache_options: { mode: 'implicit' } }))).toBe('two');
     expect(await servedBy(await chat('writes', bodyWith('"cache_control": {"type":"ephemeral"}')))).toBe('one');
     expect(await servedBy(await chat('writes', under(1)))).toBe('one');
-    expect(await servedBy(await chat('writes', { ...marked, ...under(2) }))).toBe('two');
+    expect(await servedBy(await chat('writes', { ...markedRequest, ...under(2) }))).toBe('two');
     const only = under({ prompt: 5 }, { only: 'one' });
-    expect(await refusalCode(await chat('writes', { ...marked, ...only }))).toContain('provider.max_price.prompt 6');
-    const message = { model: 'writes', max_tokens: 9, ...marked, ...only };
+    expect(await refusalCode(await chat('writes', { ...markedRequest, ...only }))).toContain(
+      'provider.max_price.prompt 6',
+    );
+    const message = { model: 'writes', max_tokens: 9, ...markedRequest, ...only };
     const answer = await gateway.postTo('/messages', message);
     expect([answer.status, await answer.text()]).toEqual([402, expect.stringContaining('provider.max_price.prompt 6')]);
     const instructions = { role: 'user', content: [{ type: 'input_text', text: 'x', prompt_cache_breakpoint: {} }] };
@@ -210,10 +212,10 @@ describe('the price of a unit', () => {
 });
 
 describe('the model auto', () => {
-  let marked: Harness;
+  let markedHarness: Harness;
 
   beforeAll(async () => {
-    marked = await startHarness({
+    markedHarness = await startHarness({
       models: {
         'one/tiers': [at('one', { ...tokens('1'), ...tier(2_000, '10', '20') })],
         'two/flat': [at('two', tokens('5'))],
@@ -221,11 +223,11 @@ describe('the model auto', () => {
       providers: { one: {}, two: {} },
     });
   });
-  afterAll(() => marked.stop());
+  afterAll(() => markedHarness.stop());
 
   it('is the cheapest at the prices of this call', async () => {
     const modelOf = async (more: Json) => {
-      const answer = await marked.post(hello('auto', { max_tokens: 9, ...more }));
+      const answer = await markedHarness.post(hello('auto', { max_tokens: 9, ...more }));
       expect([answer.status, await answer.text()]).toEqual([200, expect.anything()]);
       return answer.headers.get('x-gw-model');
     };

@@ -81,14 +81,14 @@ describe('the order of providers', () => {
   });
 
   it('of speech and transcriptions is that of characters and seconds', async () => {
-    const spoken = await gateway.postTo('/audio/speech', { model: 'speech', input: 'Hello', voice: 'alloy' });
-    expect(await servedBy(spoken)).toBe('cheap');
+    const speech = await gateway.postTo('/audio/speech', { model: 'speech', input: 'Hello', voice: 'alloy' });
+    expect(await servedBy(speech)).toBe('cheap');
     const form = new FormData();
     form.append('model', 'transcript');
     form.append('file', new Blob([new Uint8Array(Buffer.concat(spokenPieces('one two', 'wav')))]), 'a.wav');
     const headers = { authorization: `Bearer ${gateway.key}` };
-    const heard = await fetch(`${gateway.url}/audio/transcriptions`, { method: 'POST', headers, body: form });
-    expect(await servedBy(heard)).toBe('cheap');
+    const transcription = await fetch(`${gateway.url}/audio/transcriptions`, { method: 'POST', headers, body: form });
+    expect(await servedBy(transcription)).toBe('cheap');
   });
 
   it('is the one whose price the list of models shows', async () => {

@@ -102,9 +102,9 @@ describe('what an entry says of prices and bounds', () => {
 
   it('a call without a bound is sent the default one, under the name that the kind of its provider takes', async () => {
     expect(await sentBody(hello('bounded'))).toMatchObject({ max_tokens: 1_000 });
-    const named = await sentBody(hello('named'));
-    expect(named).toMatchObject({ max_completion_tokens: 1_000 });
-    expect(named).not.toHaveProperty('max_tokens');
+    const namedBody = await sentBody(hello('named'));
+    expect(namedBody).toMatchObject({ max_completion_tokens: 1_000 });
+    expect(namedBody).not.toHaveProperty('max_tokens');
     expect(await sentBody({ model: 'named', input: 'Hello' }, '/responses')).toMatchObject({
       max_output_tokens: 1_000,
     });
@@ -161,20 +161,20 @@ async function poor(harness: Harness, body: object): Promise<{ readonly status: 
 
 // A provider reports usage early and goes on: output after the report is charged too.
 describe('a report that comes early', () => {
-  let scripted: Awaited<ReturnType<typeof startScriptedGateway>>;
+  let scriptedGateway: Awaited<ReturnType<typeof startScriptedGateway>>;
   let gateway: Harness;
   let script: { readonly lines: readonly object[]; readonly isCut: boolean };
 
   beforeAll(async () => {
-    scripted = await startScriptedGateway((outgoing) => {
+    scriptedGateway = await startScriptedGateway((outgoing) => {
       outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const line of script.lines) outgoing.write(`data: ${JSON.stringify(line)}\n\n`);
       // The socket is destroyed only after the write has ended, because a destroyed socket drops what waits in it.
       outgoing.write('', () => (script.isCut ? outgoing.destroy() : outgoing.end('data: [DONE]\n\n')));
     });
-    gateway = scripted.gateway;
+    gateway = scriptedGateway.gateway;
   });
-  afterAll(() => scripted.stop());
+  afterAll(() => scriptedGateway.stop());
 
   const early = { prompt_tokens: 10, completion_tokens: 1 };
   const delta = (content: string, more = {}) => ({ choices: [{ index: 0, delta: { content } }], ...more });
@@ -225,10 +225,10 @@ describe('a report that comes early', () => {
     expect(text).not.toContain('error');
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
     expect(await gateway.lastRecord()).toMatchObject({ outcome: 'ok' });
-    const calls = scripted.provider.bodies.length;
+    const calls = scriptedGateway.provider.bodies.length;
     const again = await gateway.post(hello('acme/model', { stream: true }), { 'idempotency-key': 'a-whole-stream' });
     expect([again.headers.get('idempotent-replayed'), await again.text()]).toEqual(['true', text]);
-    expect(scripted.provider.bodies).toHaveLength(calls);
+    expect(scriptedGateway.provider.bodies).toHaveLength(calls);
   });
 
   it('keeps the counts of a report when a later one has none', async () => {

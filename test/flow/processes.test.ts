@@ -99,7 +99,7 @@ describe('several processes', () => {
         gateway
           .out()
           .split('\n')
-          .filter((printed) => printed.startsWith(line)),
+          .filter((printedLine) => printedLine.startsWith(line)),
       ).toHaveLength(1);
     const leaving = new AbortController();
     const statuses: number[] = [];

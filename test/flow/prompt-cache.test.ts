@@ -373,16 +373,16 @@ describe('marks of a client', () => {
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'x', ...control() }] },
       ],
     };
-    const marked = (text: string, mark: object) => ({ content: [{ type: 'text', text, ...mark }] });
+    const markedMessage = (text: string, mark: object) => ({ content: [{ type: 'text', text, ...mark }] });
     await gateway.postTo('/messages', { model: 'plain/openrouter', ...body });
     expect(claude.calls.at(-1)).toMatchObject({
       marks: 4,
       body: {
         messages: [
-          { role: 'system', ...marked('Rules.\n\nMore.', control('1h')) },
-          { role: 'user', ...marked('Hello', control()) },
-          { role: 'assistant', ...marked('I look.', control()), tool_calls: [{ id: 'toolu_1' }] },
-          { role: 'tool', ...marked('x', control()) },
+          { role: 'system', ...markedMessage('Rules.\n\nMore.', control('1h')) },
+          { role: 'user', ...markedMessage('Hello', control()) },
+          { role: 'assistant', ...markedMessage('I look.', control()), tool_calls: [{ id: 'toolu_1' }] },
+          { role: 'tool', ...markedMessage('x', control()) },
         ],
       },
     });
@@ -390,16 +390,16 @@ describe('marks of a client', () => {
     expect(gpt.headers.get('x-gw-left-out')).toBeNull();
     expect(gpt.sentBody.messages).toMatchObject([
       { content: 'Rules.' },
-      marked('More.', breakpoint('12h')),
-      marked('Hello', breakpoint()),
-      marked('I look.', breakpoint()),
-      marked('x', breakpoint()),
+      markedMessage('More.', breakpoint('12h')),
+      markedMessage('Hello', breakpoint()),
+      markedMessage('I look.', breakpoint()),
+      markedMessage('x', breakpoint()),
     ]);
     const options = { prompt_cache_options: { mode: 'implicit', ttl: '30m' } };
     const request = { model: 'gpt/chat', input: 'Hello', store: false, ...options };
     expect((await sentToOpenAi('/responses', request)).sentBody).toMatchObject({
       ...options,
-      messages: [marked('Hello', breakpoint())],
+      messages: [markedMessage('Hello', breakpoint())],
     });
     for (const model of ['gpt/older-chat', 'plain/host']) {
       const { sentBody } = await sentToOpenAi('/messages', { model, ...body });

@@ -84,9 +84,9 @@ describe('a provider with auth sigv4', () => {
   it('that fails is replaced by one with a key, and neither sees what is for the other', async () => {
     gateway.simulator.clear();
     expect((await gateway.post(hello('mixed/model'))).status).toBe(200);
-    const [signed, other] = gateway.simulator.calls;
-    expectSigned(signed, 'us-east-1/bedrock');
-    expect(JSON.stringify(signed)).not.toContain(anthropicKey);
+    const [signedCall, other] = gateway.simulator.calls;
+    expectSigned(signedCall, 'us-east-1/bedrock');
+    expect(JSON.stringify(signedCall)).not.toContain(anthropicKey);
     expect(other?.headers['x-api-key']).toBe(anthropicKey);
     expect(Object.keys(other?.headers ?? {}).filter((name) => /^(x-amz|authorization)/.test(name))).toEqual([]);
   });
@@ -132,8 +132,8 @@ it('the signature of a call covers each value of a query, and headers beside tho
     /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/(\S+), SignedHeaders=(\S+), Signature=(\w+)$/.exec(authorization) ?? [];
   expect(scope).toMatch(/^\d{8}\/eu-west-1\/bedrock-mantle\/aws4_request$/);
   expect(names.split(';')).toEqual(expect.arrayContaining(['anthropic-version', 'content-type', 'host']));
-  const signed = Object.fromEntries(names.split(';').map((name) => [name, otherHeaders[name] ?? '']));
-  expect(signatureOf(url, signed, body, scope)).toBe(signature);
+  const signedHeaders = Object.fromEntries(names.split(';').map((name) => [name, otherHeaders[name] ?? '']));
+  expect(signatureOf(url, signedHeaders, body, scope)).toBe(signature);
 });
 
 describe('if no call can be signed', () => {

@@ -244,10 +244,10 @@ describe('usage in the last chunk with a choice, below /openai/v1', () => {
   ])('is the merged one there, and no other follows: %s', async (_how, pieces, more) => {
     answer = stream(...pieces);
     const chunks = await ask({ stream_options: { include_usage: true }, ...more });
-    const reported = chunks.filter((one) => one.usage);
-    expect(reported).toHaveLength(1);
-    expect(reported[0]?.choices[0]?.finish_reason).toBe('stop');
-    expect(reported[0]?.usage).toMatchObject({ ...usage, cost: expect.any(Number), provider: 'acme' });
+    const usageChunks = chunks.filter((one) => one.usage);
+    expect(usageChunks).toHaveLength(1);
+    expect(usageChunks[0]?.choices[0]?.finish_reason).toBe('stop');
+    expect(usageChunks[0]?.usage).toMatchObject({ ...usage, cost: expect.any(Number), provider: 'acme' });
   });
 
   it('keeps its place before chunks that come after it without a choice', async () => {

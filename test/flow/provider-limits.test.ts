@@ -73,7 +73,7 @@ describe('which calls pass', () => {
       );
   }
   const counters = (model: Model) => gateway.testStore.store.get('limits', `provider#acme#${model}#0`);
-  const settled = (model: Model, tokens: number) =>
+  const settledAs = (model: Model, tokens: number) =>
     eventually(async () => (await counters(model))?.minute_tokens_total === tokens);
 
   /** Returns the two headers that say when clients may retry. */
@@ -147,7 +147,7 @@ describe('which calls pass', () => {
 
     it('counts every choice that is asked for', async () => {
       expect(await ask('acme/choices', { max_tokens: 20 })).toBe(200);
-      await settled('acme/choices', 30);
+      await settledAs('acme/choices', 30);
       await expectError(await post('acme/choices', { n: 5, max_tokens: 200 }), 429, 'rate_limited');
       expect(gateway.simulator.calls).toHaveLength(1);
     });
@@ -229,7 +229,7 @@ describe('a table of limits that is out of order', () => {
     await expectError(await answer, 503, 'RATE_LIMITER_UNAVAILABLE');
     expect(gateway.simulator.calls).toHaveLength(0);
     let isOver = false;
-    const settled = gateway.settled().then(() => {
+    const settlement = gateway.settled().then(() => {
       isOver = true;
     });
     await clock.waitsFor((delayMs) => delayMs === 1_000);
@@ -237,7 +237,7 @@ describe('a table of limits that is out of order', () => {
     await nextTurn();
     expect(isOver).toBe(false);
     clock.advance(1);
-    await settled;
+    await settlement;
     expect(gateway.logLines.filter((line) => line.includes('deferred_tasks_over_time'))).toHaveLength(1);
   });
 

@@ -217,10 +217,10 @@ describe('an answer to compare with', () => {
   });
 
   it('is left out if the provider does not get it, and may be of such a provider', async () => {
-    const translated = await ask('/messages', { ...compares('msg_nobody'), model: 'on/claude' });
-    expect(translated).toMatchObject({ status: 200, leftOut: 'diagnostics' });
+    const translation = await ask('/messages', { ...compares('msg_nobody'), model: 'on/claude' });
+    expect(translation).toMatchObject({ status: 200, leftOut: 'diagnostics' });
     answer = { ...message, id: 'msg_6', content: [{ type: 'text', text: 'Hi.' }] };
-    const { id } = JSON.parse(translated.text);
+    const { id } = JSON.parse(translation.text);
     expect(await ask('/messages', compares(id))).toMatchObject({ status: 200 });
   });
 

@@ -220,8 +220,8 @@ describe('tool calls of a server that writes them otherwise', () => {
     const letters = [...('arguments' in args && typeof args.arguments === 'string' ? args.arguments : '')].map(
       (letter) => ({ delta: { tool_calls: [{ index: 0, function: { arguments: letter } }] } }),
     );
-    const begun = { delta: { tool_calls: [{ index: 0, ...callOf({ arguments: '' }) }] } };
-    for (const pieces of [[{ delta }], [{ message }], ...(letters.length > 0 ? [[begun, ...letters]] : [])]) {
+    const firstChunk = { delta: { tool_calls: [{ index: 0, ...callOf({ arguments: '' }) }] } };
+    for (const pieces of [[{ delta }], [{ message }], ...(letters.length > 0 ? [[firstChunk, ...letters]] : [])]) {
       answer = eventsReply(...pieces.map(chunk), chunk({ delta: {}, finish_reason: 'tool_calls' }));
       const { content, stop_reason } = await client.messages.stream(body).finalMessage();
       expect(content).toMatchObject(expected);

@@ -52,9 +52,9 @@ beforeAll(async () => {
   gateway = await startHarness({
     models,
     providers: Object.fromEntries(
-      Object.entries(apis).map(([id, spoken]) => [
+      Object.entries(apis).map(([id, reach]) => [
         id,
-        { apis: spoken, ...(id === 'router' ? { reasoning_style: 'object' } : {}) },
+        { apis: reach, ...(id === 'router' ? { reasoning_style: 'object' } : {}) },
       ]),
     ),
   });

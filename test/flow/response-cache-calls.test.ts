@@ -223,7 +223,7 @@ describe('a cached answer', () => {
       provider: { sort: 'price', data_residency: null },
     };
     expect((await ask(reordered)).cache).toBe('HIT');
-    const changed: Record<string, unknown>[] = [
+    const changedBodies: Record<string, unknown>[] = [
       { temperature: 1 },
       { metadata: { a: 1, b: [2, 1] } },
       { messages: [{ role: 'user', content: 'Hello ' }] },
@@ -235,9 +235,9 @@ describe('a cached answer', () => {
       { provider: { data_collection: 'deny' } },
       { reasoning: { effort: 'low' } },
     ];
-    for (const members of changed)
+    for (const members of changedBodies)
       expect({ members, cache: (await ask({ ...body, ...members })).cache }).toEqual({ members, cache: 'MISS' });
-    expect(calls()).toBe(1 + changed.length);
+    expect(calls()).toBe(1 + changedBodies.length);
     // Without an order, this field does not change which provider may serve.
     expect((await ask({ ...body, provider: { allow_fallbacks: false } })).cache).toBe('HIT');
   });
@@ -281,54 +281,54 @@ describe('a cached answer', () => {
 
   it('is served to a workspace without credit and to a key at its limit, and counts for the key', async () => {
     const clock = manualClock();
-    const limited = await startHarness({ clock, ...parts, workspace });
+    const limitedHarness = await startHarness({ clock, ...parts, workspace });
     const body = hello('acme/usage:1000:500', { cache: ownNamespace({ ttl: 86_400 }) });
-    expect((await ask(body, {}, limited)).cache).toBe('MISS');
+    expect((await ask(body, {}, limitedHarness)).cache).toBe('MISS');
     for (const limits of [
       { workspace: { ...workspace, spend_limit_usd: '0' } },
       { workspace, key: { spend_limit_usd: '0', rpm: 2 } },
     ]) {
-      await limited.apply({ ...parts, ...limits });
+      await limitedHarness.apply({ ...parts, ...limits });
       clock.advance(61_000);
-      expect((await ask(body, {}, limited)).cache).toBe('HIT');
-      expect(await outcomeOf(await limited.post({ ...body, seed: 1 }))).toBe('PAYMENT_REQUIRED');
+      expect((await ask(body, {}, limitedHarness)).cache).toBe('HIT');
+      expect(await outcomeOf(await limitedHarness.post({ ...body, seed: 1 }))).toBe('PAYMENT_REQUIRED');
     }
-    expect(await outcomeOf(await limited.post(body))).toBe('api_key_rate_limit');
-    expect(limited.simulator.calls).toHaveLength(1);
-    await expectBalancedBooks(limited);
-    await limited.stop();
+    expect(await outcomeOf(await limitedHarness.post(body))).toBe('api_key_rate_limit');
+    expect(limitedHarness.simulator.calls).toHaveLength(1);
+    await expectBalancedBooks(limitedHarness);
+    await limitedHarness.stop();
   });
 });
 
 it('an answer of more than 8 MiB is not kept, however small it could be packed', async () => {
   const long = completionOf({ content: 'x'.repeat(collectedStreamMaxBytes) });
-  const scripted = await startScriptedGateway((outgoing) => sendJson(outgoing, long));
+  const scriptedGateway = await startScriptedGateway((outgoing) => sendJson(outgoing, long));
   const seenUsages: unknown[] = [];
   for (const _call of [1, 2]) {
-    const answer = await scripted.gateway.post(hello('acme/model', { cache: {} }));
+    const answer = await scriptedGateway.gateway.post(hello('acme/model', { cache: {} }));
     await answer.text();
-    await scripted.gateway.settled();
+    await scriptedGateway.gateway.settled();
     seenUsages.push([answer.status, answer.headers.get('x-gw-cache')]);
   }
   expect(seenUsages).toEqual([
     [200, 'MISS'],
     [200, 'MISS'],
   ]);
-  expect(scripted.provider.bodies).toHaveLength(2);
-  expect(scripted.gateway.logLines.filter((line) => line.includes('"error"'))).toEqual([]);
-  await scripted.stop();
+  expect(scriptedGateway.provider.bodies).toHaveLength(2);
+  expect(scriptedGateway.gateway.logLines.filter((line) => line.includes('"error"'))).toEqual([]);
+  await scriptedGateway.stop();
 });
 
 it('a stream of many events is read from the cache in turns, and is what came', async () => {
   const events = 3_000;
-  const scripted = await startScriptedGateway((outgoing) => {
+  const scriptedGateway = await startScriptedGateway((outgoing) => {
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
     outgoing.end(`${chunkEvent({ content: 'a' }).repeat(events)}${chunkEvent({}, 'stop')}data: [DONE]\n\n`);
   });
   const ask = async () => {
-    const answer = await scripted.gateway.post(hello('acme/model', { stream: true, cache: {} }));
+    const answer = await scriptedGateway.gateway.post(hello('acme/model', { stream: true, cache: {} }));
     const text = await answer.text();
-    await scripted.gateway.settled();
+    await scriptedGateway.gateway.settled();
     return { cache: answer.headers.get('x-gw-cache'), text };
   };
   const first = await ask();
@@ -355,5 +355,5 @@ it('a stream of many events is read from the cache in turns, and is what came', 
   expect([first.cache, second.cache, second.text === first.text]).toEqual(['MISS', 'HIT', true]);
   expect(readsOfTurns.reduce((sum, reads) => sum + reads)).toBeGreaterThan(events);
   expect(Math.max(...readsOfTurns)).toBeLessThan(1_000);
-  await scripted.stop();
+  await scriptedGateway.stop();
 });

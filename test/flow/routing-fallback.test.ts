@@ -174,12 +174,12 @@ describe('a provider entry', () => {
 
 describe('what providers say together', () => {
   it('is a limit only if all are limited, our own limits included: the smallest wait counts', async () => {
-    const limited = { ...nth('ours', 'echo', 1), more: { ...nth('ours', 'echo', 1).more, rate_limit_rpm: 1 } };
+    const limitedEntry = { ...nth('ours', 'echo', 1), more: { ...nth('ours', 'echo', 1).more, rate_limit_rpm: 1 } };
     const { gateway, clock } = await start({
       models: {
-        'acme/limited': [limited, nth('theirs', 'error-429:x:25', 2)],
-        'acme/mixed': [limited, nth('down', 'error-500', 2)],
-        'acme/refused': [limited, nth('strict', 'error-400', 2)],
+        'acme/limited': [limitedEntry, nth('theirs', 'error-429:x:25', 2)],
+        'acme/mixed': [limitedEntry, nth('down', 'error-500', 2)],
+        'acme/refused': [limitedEntry, nth('strict', 'error-400', 2)],
       },
       service: { queue_ms: 0 },
     });
@@ -224,8 +224,8 @@ describe('a limiter that fails after a provider that failed', () => {
       models: { 'acme/model': [nth('down', 'error-500', 1), nth('backup', 'echo', 2)] },
       replace: () => ({
         limiter: {
-          admit: (limited, ...rest) =>
-            'provider' in limited && limited.provider === 'backup' ? admitBackup() : limiter().admit(limited, ...rest),
+          admit: (owner, ...rest) =>
+            'provider' in owner && owner.provider === 'backup' ? admitBackup() : limiter().admit(owner, ...rest),
           settle: (...permit) => limiter().settle(...permit),
           release: (...permit) => limiter().release(...permit),
         },

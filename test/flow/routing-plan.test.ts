@@ -124,14 +124,14 @@ describe('a request', () => {
 
   const calledProviders = () => gateway.simulator.calls.map(({ provider }) => provider);
   /** The request has its text in places in which any of its bytes would show. */
-  const marked = (model: string, more: Record<string, unknown>) =>
+  const markedBody = (model: string, more: Record<string, unknown>) =>
     hello(model, { user: canary, messages: [{ role: 'user', content: canary }], ...more });
 
   const rejected = async (response: Response) =>
     expectError(response, 400, 'invalid_request', { reason: 'invalid_prompt' });
 
   it.each(plans)('that asks for %s reaches these providers in this order, and no others', async (_what, body, plan) => {
-    await rejected(await gateway.post(marked('acme/model', body)));
+    await rejected(await gateway.post(markedBody('acme/model', body)));
     expect(calledProviders()).toEqual(plan);
     expect(gateway.simulator.calls.every(({ bodyText }) => bodyText.includes(canary))).toBe(true);
     expect(gateway.logLines.join('\n')).not.toContain(canary);
@@ -154,36 +154,41 @@ describe('a request', () => {
   ];
 
   it.each(refusals)('that no provider can serve reaches none: %j', async (body, status, code) => {
-    await expectError(await gateway.post(marked('acme/model', body)), status, code);
+    await expectError(await gateway.post(markedBody('acme/model', body)), status, code);
     expect(calledProviders()).toEqual([]);
   });
 
   it('for auto reaches the marked models by price, and none that is not marked', async () => {
-    await rejected(await gateway.post(marked('auto', {})));
+    await rejected(await gateway.post(markedBody('auto', {})));
     expect(calledProviders()).toEqual(['large', 'small', 'cheap', 'twin', 'middle', 'dear']);
   });
 
   it('for auto passes over models that cannot honour it', async () => {
-    await rejected(await gateway.post(marked('auto', { response_format: schema, tools: [tool] })));
+    await rejected(await gateway.post(markedBody('auto', { response_format: schema, tools: [tool] })));
     expect(calledProviders()).toEqual(['middle', 'dear']);
     gateway.simulator.clear();
-    const elsewhere = marked('auto', preferring({ data_residency: ['is'] }));
+    const elsewhere = markedBody('auto', preferring({ data_residency: ['is'] }));
     await expectError(await gateway.post(elsewhere), 422, 'no_policy_compliant_provider');
-    await expectError(await gateway.post(marked('auto', preferring({ only: 'hidden' }))), 400, 'model_not_routable');
+    await expectError(
+      await gateway.post(markedBody('auto', preferring({ only: 'hidden' }))),
+      400,
+      'model_not_routable',
+    );
     expect(calledProviders()).toEqual([]);
   });
 
   it('under a policy of its workspace reaches only those that declare it, whatever it wishes', async () => {
     const headers = { authorization: `Bearer ${strictKey}` };
-    const post = (wishes: Record<string, unknown>) => gateway.post(marked('acme/model', preferring(wishes)), headers);
+    const post = (wishes: Record<string, unknown>) =>
+      gateway.post(markedBody('acme/model', preferring(wishes)), headers);
     await rejected(await post({ order: ['cheap', 'dear'] }));
     expect(calledProviders()).toEqual(['dear', 'middle']);
     gateway.simulator.clear();
     await expectError(await post({ data_collection: 'allow' }), 422, 'data_policy_loosening_forbidden');
     await expectError(await post({ only: 'cheap' }), 422, 'no_policy_compliant_provider');
-    await expectError(await gateway.post(marked('acme/small', {}), headers), 400, 'unknown_model');
+    await expectError(await gateway.post(markedBody('acme/small', {}), headers), 400, 'unknown_model');
     await expectError(
-      await gateway.post(marked('auto', { tools: [tool], stream: true, ...preferring({ only: 'twin' }) }), headers),
+      await gateway.post(markedBody('auto', { tools: [tool], stream: true, ...preferring({ only: 'twin' }) }), headers),
       422,
       'no_policy_compliant_provider',
     );

@@ -46,7 +46,7 @@ interface Client {
   /** Reads the part of an answer that contains its reasoning. */
   readonly sealedIn: (answer: Any) => string;
   /** Returns the conversation with the sealed part in it. */
-  readonly goesOn: (answer: Any, sealed: string) => Any;
+  readonly goesOn: (answer: Any, sealedText: string) => Any;
   /** The path of the reasoning in the request. */
   readonly member: string;
   /** The same path in a relayed request; the default is `member`. */
@@ -133,8 +133,8 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
     return stream ? client.endOf(await response.text()) : response.json();
   }
 
-  async function goesOn(answer: Any, sealed: string, at?: ServedGateway, key?: string) {
-    const response = await ask(client.goesOn(answer, sealed), at, key);
+  async function goesOn(answer: Any, sealedText: string, at?: ServedGateway, key?: string) {
+    const response = await ask(client.goesOn(answer, sealedText), at, key);
     const text = await response.text();
     return [
       response.status,
@@ -147,9 +147,9 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
   it('comes back to the model that made it, in the same process and in another', async () => {
     const whole = await answerOf();
     for (const answer of [whole, { ...whole, ...(await answerOf(true)) }]) {
-      const sealed = client.sealedIn(answer);
+      const sealedText = client.sealedIn(answer);
       for (const at of [gateway, otherProcess]) {
-        expect(await goesOn(whole, sealed, at)).toEqual([200, true, null, false]);
+        expect(await goesOn(whole, sealedText, at)).toEqual([200, true, null, false]);
       }
     }
   });
@@ -192,14 +192,14 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
 
   it('is left out and reported if it is forged, however it is made', async () => {
     const answer = await answerOf();
-    const sealed = client.sealedIn(answer);
+    const sealedText = client.sealedIn(answer);
     const claims = {
       origin: 'anthropic-claude-v1',
       model: 'anthropic.claude-haiku-4-5-v1/reasoning',
       signature: signatureOf(thought),
     };
     const plain = `gw1.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
-    for (const forged of [plain, `${sealed}A`, sealed.replace(/.$/, ''), 'gw1.forged', signatureOf(thought)]) {
+    for (const forged of [plain, `${sealedText}A`, sealedText.replace(/.$/, ''), 'gw1.forged', signatureOf(thought)]) {
       expect(await goesOn(answer, forged)).toEqual([200, false, member, false]);
     }
   });

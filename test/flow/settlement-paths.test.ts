@@ -120,7 +120,7 @@ describe('a call', () => {
     expect(record).toMatchObject({ outcome: 'cut', cutCode: 'no_available_provider', estimated: true, attempts: 1 });
   });
 
-  const gone = async (body: Record<string, unknown>, model: string) => {
+  const abandonedCall = async (body: Record<string, unknown>, model: string) => {
     harness.simulator.clear();
     const client = new AbortController();
     const answer = harness.post(hello(model, body), {}, client.signal);
@@ -132,7 +132,7 @@ describe('a call', () => {
   };
 
   it('whose client leaves before the JSON answer pays for it when it comes', async () => {
-    await gone({}, 'alone/slow:300');
+    await abandonedCall({}, 'alone/slow:300');
     const { charged, record } = await booked();
     expect(charged).toBeGreaterThan(0n);
     expect(record).toMatchObject({ outcome: 'client_gone', provider: 'acme', attempts: 1, estimated: false });
@@ -155,7 +155,7 @@ describe('a call', () => {
     [true, streamReadOnMaxMs],
     [false, requestBudgetMs],
   ])('whose client leaves a provider that never answers costs nothing: stream %s', async (stream, readOnMs) => {
-    await gone({ stream }, 'alone/silent');
+    await abandonedCall({ stream }, 'alone/silent');
     // The timers of both run from the request on, so they do not show that the server has seen the client leave.
     for (let round = 0; round < 20; round++) await fetch(new URL('/health', harness.url));
     await eventually(() => clock.isAwaiting(readOnMs));
@@ -233,10 +233,10 @@ describe('a store that is away', () => {
     if (!isSettlement(call)) return undefined;
     return call.table === 'keys' ? 'key' : 'workspace';
   };
-  const charged = ['key', 'workspace'] as const;
+  const chargedCounters = ['key', 'workspace'] as const;
   /** Every combination of written and missing writes of the three; the record comes last. */
-  const killedBetween = Array.from({ length: 2 ** charged.length }, (_, bits) =>
-    charged.filter((_place, index) => ((bits >> index) & 1) === 1),
+  const killedBetween = Array.from({ length: 2 ** chargedCounters.length }, (_, bits) =>
+    chargedCounters.filter((_place, index) => ((bits >> index) & 1) === 1),
   );
 
   const models = { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }] };
@@ -410,7 +410,7 @@ describe('a store that is away', () => {
       async function callAndDie(idempotencyKey: string, places: readonly Place[]): Promise<void> {
         const dying = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: false });
         // These writes get no answer, so the record is not begun.
-        const open = new Set<Place>(charged);
+        const open = new Set<Place>(chargedCounters);
         const isOver = Promise.withResolvers<void>();
         let isAnswered = false;
         const { composition } = await harness.open({

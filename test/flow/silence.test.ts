@@ -22,11 +22,11 @@ import { watchedClock } from '../support/watched-clock.ts';
  * Two formats suffice, because the work is the same for all: a relayed format, and a translated one whose stream has
  * frames of its own.
  */
-const spoken = [...spokenInterfaces, ...translatedInterfaces].filter(
+const clientInterfaces = [...spokenInterfaces, ...translatedInterfaces].filter(
   ({ name }) => name === 'chat completions' || name === 'chat completions for converse',
 );
 
-describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
+describe.each(clientInterfaces)('a silent provider of $name', ({ hello, ...speaks }) => {
   let clock: ManualClock;
   let gateway: Harness;
   const started: Harness[] = [];
@@ -147,10 +147,13 @@ describe('a provider after its first output', () => {
   });
 
   /** Opens a stream whose first half has come, so that the gateway waits for more. */
-  async function openHalf({ path, hello, ...spoken }: SpokenInterface) {
+  async function openHalf({ path, hello, ...clientInterface }: SpokenInterface) {
     sendRest = Promise.withResolvers();
     clock.forget();
-    const response = await gateway.postTo(path, hello(`model/${idOf({ path, hello, ...spoken })}`, { stream: true }));
+    const response = await gateway.postTo(
+      path,
+      hello(`model/${idOf({ path, hello, ...clientInterface })}`, { stream: true }),
+    );
     const text = response.text();
     await clock.waitsFor((delayMs) => delayMs === idleMs);
     const { rest, outgoing } = await sendRest.promise;
@@ -165,19 +168,19 @@ describe('a provider after its first output', () => {
     return { text, rest, outgoing, sendLate };
   }
 
-  it.each(all)('is alive as long as bytes come, pings and parts of an event too: $name', async (spoken) => {
-    const { text, rest, outgoing, sendLate } = await openHalf(spoken);
-    const { keepAlive = '' } = formats.find(({ name }) => name === spoken.api) ?? {};
+  it.each(all)('is alive as long as bytes come, pings and parts of an event too: $name', async (clientInterface) => {
+    const { text, rest, outgoing, sendLate } = await openHalf(clientInterface);
+    const { keepAlive = '' } = formats.find(({ name }) => name === clientInterface.api) ?? {};
     // Converse has no pings.
-    expect(keepAlive === '').toBe(spoken.api === 'converse');
+    expect(keepAlive === '').toBe(clientInterface.api === 'converse');
     const late = [
       ...Array<string>(keepAlive === '' ? 0 : 4).fill(keepAlive),
       ...[0, 1, 2, 3].map((at) => rest.subarray(at, at + 1)),
     ];
     for (const bytes of late) await sendLate(bytes);
     outgoing.end(rest.subarray(4));
-    expect(spoken.brokenWith(await text)).toBeUndefined();
-    expect(spoken.contentOf(await text)).toMatch(/^Hello!.*one by one\.$/);
+    expect(clientInterface.brokenWith(await text)).toBeUndefined();
+    expect(clientInterface.contentOf(await text)).toMatch(/^Hello!.*one by one\.$/);
   });
 });
 

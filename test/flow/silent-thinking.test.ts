@@ -10,7 +10,7 @@ import { type SpokenInterface, spokenInterfaces, translatedInterfaces } from '..
 import { eventually, watchedClock } from '../support/watched-clock.ts';
 
 const idleMs = 14_000;
-const named = (type: string, members: object = {}) =>
+const eventOf = (type: string, members: object = {}) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 const chunk = (delta: object, reason: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
@@ -46,30 +46,30 @@ const thinkingOf: Readonly<Record<string, Thinking>> = {
   messages: {
     lastSeen: '"thinking":""',
     begins:
-      named('message_start', { message: { ...message, usage } }) +
-      named('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
-    alive: named('ping'),
+      eventOf('message_start', { message: { ...message, usage } }) +
+      eventOf('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
+    alive: eventOf('ping'),
     answers:
-      named('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } }) +
-      named('content_block_stop', { index: 0 }) +
-      named('content_block_start', { index: 1, content_block: { type: 'text', text: '' } }) +
-      named('content_block_delta', { index: 1, delta: { type: 'text_delta', text: 'thought' } }),
+      eventOf('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } }) +
+      eventOf('content_block_stop', { index: 0 }) +
+      eventOf('content_block_start', { index: 1, content_block: { type: 'text', text: '' } }) +
+      eventOf('content_block_delta', { index: 1, delta: { type: 'text_delta', text: 'thought' } }),
     ends:
-      named('content_block_stop', { index: 1 }) +
-      named('message_delta', { delta: { stop_reason: 'end_turn' }, usage }) +
-      named('message_stop'),
+      eventOf('content_block_stop', { index: 1 }) +
+      eventOf('message_delta', { delta: { stop_reason: 'end_turn' }, usage }) +
+      eventOf('message_stop'),
   },
   responses: {
     lastSeen: '"rs_1"',
     begins:
-      named('response.created', { sequence_number: 0, response: { ...response, status: 'in_progress' } }) +
-      named('response.output_item.added', { sequence_number: 1, output_index: 0, item: reasoningItem }),
+      eventOf('response.created', { sequence_number: 0, response: { ...response, status: 'in_progress' } }) +
+      eventOf('response.output_item.added', { sequence_number: 1, output_index: 0, item: reasoningItem }),
     alive: ': alive\n\n',
     answers:
-      named('response.output_item.done', { sequence_number: 2, output_index: 0, item: reasoningItem }) +
-      named('response.output_item.added', { sequence_number: 3, output_index: 1, item: messageItem }) +
-      named('response.output_text.delta', { sequence_number: 4, output_index: 1, ...textDelta, delta: 'thought' }),
-    ends: named('response.completed', { sequence_number: 5, response: { ...response, status: 'completed', usage } }),
+      eventOf('response.output_item.done', { sequence_number: 2, output_index: 0, item: reasoningItem }) +
+      eventOf('response.output_item.added', { sequence_number: 3, output_index: 1, item: messageItem }) +
+      eventOf('response.output_text.delta', { sequence_number: 4, output_index: 1, ...textDelta, delta: 'thought' }),
+    ends: eventOf('response.completed', { sequence_number: 5, response: { ...response, status: 'completed', usage } }),
   },
   'chat-completions': {
     lastSeen: '"reasoning_content":"Let',
@@ -102,9 +102,11 @@ const thinkingOf: Readonly<Record<string, Thinking>> = {
 /** Clients of Messages and Responses, at providers of every other format. */
 const others = spokenInterfaces
   .filter(({ id }) => id !== 'chat-completions')
-  .flatMap((spoken) => {
-    const apis = Object.keys(thinkingOf).filter((api) => api !== spoken.id) as SpokenInterface['api'][];
-    return apis.map((api): SpokenInterface => ({ ...spoken, api, name: `${spoken.name} for ${api}` }));
+  .flatMap((clientInterface) => {
+    const apis = Object.keys(thinkingOf).filter((api) => api !== clientInterface.id) as SpokenInterface['api'][];
+    return apis.map(
+      (api): SpokenInterface => ({ ...clientInterface, api, name: `${clientInterface.name} for ${api}` }),
+    );
   });
 const spokenHere = [...spokenInterfaces, ...translatedInterfaces, ...others];
 /** One interface for each provider format, for rules that depend on no format. */
@@ -169,17 +171,17 @@ async function startStream({ path, hello, api }: SpokenInterface, more: object =
 }
 
 /** Starts a stream in which nothing but the model's reasoning has come. */
-async function startThinking(spoken: SpokenInterface, more: object = {}) {
-  const { answer, outgoing, client, thinking } = await startStream(spoken, more);
+async function startThinking(clientInterface: SpokenInterface, more: object = {}) {
+  const { answer, outgoing, client, thinking } = await startStream(clientInterface, more);
   outgoing.write(thinking.begins);
-  const reader = await readUntil(await answer, lastSeenOf(spoken, thinking));
+  const reader = await readUntil(await answer, lastSeenOf(clientInterface, thinking));
   return { outgoing, reader, thinking, client };
 }
 
 it.each(spokenHere)(
   'a model that has begun to think is waited for as long as the stream may take, and no other is called: $name',
-  async (spoken) => {
-    const { outgoing, reader, thinking } = await startThinking(spoken);
+  async (clientInterface) => {
+    const { outgoing, reader, thinking } = await startThinking(clientInterface);
     if (thinking.alive !== undefined) outgoing.write(thinking.alive);
     // The keep-alive runs from the opening of the stream on.
     await clock.waitsFor((delayMs) => delayMs === keepAliveCommentMs);
@@ -190,20 +192,20 @@ it.each(spokenHere)(
     const text = await readRest(reader);
     expect(text).toContain('thought');
     expect(text).toMatch(/: keep-alive|event: ping/);
-    expect(spoken.brokenWith(text)).toBeUndefined();
+    expect(clientInterface.brokenWith(text)).toBeUndefined();
     expect(gateway.simulator.calls).toEqual([]);
   },
 );
 
-it.each(someHere)('once it answers its provider may not fall silent: $name', async (spoken) => {
-  const { outgoing, reader, thinking } = await startThinking(spoken);
+it.each(someHere)('once it answers its provider may not fall silent: $name', async (clientInterface) => {
+  const { outgoing, reader, thinking } = await startThinking(clientInterface);
   clock.forget();
   outgoing.write(thinking.answers);
   await clock.waitsFor((delayMs) => delayMs === idleMs);
   clock.advance(idleMs - 1);
   expect(outgoing.closed).toBe(false);
   clock.advance(1);
-  expect(spoken.brokenWith(await readRest(reader))).toBe('no_available_provider');
+  expect(clientInterface.brokenWith(await readRest(reader))).toBe('no_available_provider');
   await eventually(() => outgoing.closed);
   expect(gateway.simulator.calls).toEqual([]);
 });
@@ -229,8 +231,8 @@ const writtenIn = (seconds: number) => (seconds - 5) * 50;
 
 it.each(someHere)(
   'a client that leaves before anything is seen pays for the time in which its provider was at work: $name',
-  async (spoken) => {
-    const { answer, outgoing, client } = await startStream(spoken);
+  async (clientInterface) => {
+    const { answer, outgoing, client } = await startStream(clientInterface);
     outgoing.flushHeaders();
     // This request is answered after the stream's head.
     await (await gateway.get('/models')).text();
@@ -247,15 +249,15 @@ const unseenHere = spokenHere.filter(({ api }) => api !== 'chat-completions' && 
 
 it.each(unseenHere)(
   'a client that leaves while its model thinks unseen pays for what it thinks, within what was reserved: $name',
-  async (spoken) => {
-    const long = await startThinking(spoken);
+  async (clientInterface) => {
+    const long = await startThinking(clientInterface);
     clock.advance(60_000);
     const record = await recordOfLeaver(long.client, long.outgoing);
     expect(record).toMatchObject({ outcome: 'client_gone', estimated: true });
     expect(record?.completionTokens).toBeGreaterThanOrEqual(writtenIn(70));
     // The bound allows for the count in a Messages start, and for an empty reasoning block.
     expect(record?.completionTokens).toBeLessThanOrEqual(writtenIn(70) + 9);
-    const bounded = await startThinking(spoken, { max_tokens: 200 });
+    const bounded = await startThinking(clientInterface, { max_tokens: 200 });
     clock.advance(60_000);
     expect((await recordOfLeaver(bounded.client, bounded.outgoing))?.completionTokens).toBe(200);
   },

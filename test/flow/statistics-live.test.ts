@@ -33,7 +33,7 @@ describe('live statistics', () => {
     clock = manualClock(1_800_000_000_000);
     writes = [];
     isDown = false;
-    const watched: Pick<Store, 'get' | 'put' | 'update'> = {
+    const watchedStore: Pick<Store, 'get' | 'put' | 'update'> = {
       get: async (...args) => (isDown ? unavailable() : store.get(...args)),
       put: async (...args) => (isDown ? unavailable() : store.put(...args)),
       update: async (update, options) => {
@@ -74,8 +74,8 @@ describe('live statistics', () => {
       },
       workspace: { features: { byok: true } },
       replace: () => ({
-        recorder: createStatisticsRecorder({ store: watched, clock, randomness: systemRandomness }),
-        statistics: createStatisticsReader({ store: watched, clock }),
+        recorder: createStatisticsRecorder({ store: watchedStore, clock, randomness: systemRandomness }),
+        statistics: createStatisticsReader({ store: watchedStore, clock }),
       }),
     });
     store = gateway.testStore.store;

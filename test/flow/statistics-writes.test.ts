@@ -30,13 +30,13 @@ describe.each([
         }),
     });
     for (let n = 0; n < 3; n += 1) await (await gateway.post(hello('acme/echo'))).text();
-    const settled = gateway.settled();
+    const settlement = gateway.settled();
     // The record of a call is written after its statistics, or after they have begun to wait.
     await eventually(async () => (await harness.records()).length === 3);
-    if (joinsWrites) await settled;
+    if (joinsWrites) await settlement;
     expect(writes).toBe(atOnce);
     for (const callback of waiting) callback();
-    await settled;
+    await settlement;
     expect(writes).toBe(atOnce === 0 ? 1 : atOnce);
     await harness.stop();
   });

@@ -9,12 +9,12 @@ import { watchedClock } from '../support/watched-clock.ts';
 const calls = 80;
 const readPauseMaxMs = 4;
 const providers = ['slow:400', 'slow-chunks:40', 'endless:40', 'silent'];
-const watched = watchedClock();
+const watchingClock = watchedClock();
 /** Pauses between two reads of a stream take no time on this clock, which only the stop needs. */
-const clock: typeof watched = {
-  ...watched,
+const clock: typeof watchingClock = {
+  ...watchingClock,
   after(delayMs, callback) {
-    if (delayMs > readPauseMaxMs) return watched.after(delayMs, callback);
+    if (delayMs > readPauseMaxMs) return watchingClock.after(delayMs, callback);
     const soon = setImmediate(callback);
     return () => clearImmediate(soon);
   },

@@ -220,7 +220,7 @@ describe('what a workspace has made', () => {
   it('is looked up of a request until one is not known, however many it names', async () => {
     const reads: unknown[] = [];
     const { providerAffinity } = gateway.composition;
-    const watched = await gateway.open({
+    const watchedGateway = await gateway.open({
       replace: () => ({
         providerAffinity: {
           ...providerAffinity,
@@ -232,7 +232,7 @@ describe('what a workspace has made', () => {
       }),
     });
     const input = Array.from({ length: 30_000 }, (_, at) => ({ id: `msg_${at}` }));
-    const refusal = await watched.postTo('/responses', { model: 'on/own', max_output_tokens: 16, input });
+    const refusal = await watchedGateway.postTo('/responses', { model: 'on/own', max_output_tokens: 16, input });
     expect([refusal.status, reads.length]).toEqual([400, 32]);
     expect(calledProviders()).toEqual([]);
   });

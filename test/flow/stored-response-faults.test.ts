@@ -98,7 +98,7 @@ describe('a stream', () => {
     'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":4,"delta":"é"}\n\n';
   const completed =
     'event: response.completed\ndata: {"type":"response.completed","sequence_number":5,"response":{}}\n\n';
-  const broken =
+  const brokenEvents =
     'event: error\ndata: {"type":"error","code":"no_available_provider","message":"The stream broke off after its first output: the provider failed.","sequence_number":5}\n\n';
 
   it('comes as it is, comments and line ends too, wherever its bytes are cut', async () => {
@@ -134,12 +134,12 @@ describe('a stream', () => {
       };
       const response = await read('?stream=true');
       const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-      let relayed = '';
+      let relayedText = '';
       for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
-        relayed += part.value;
-        if (relayed.includes('response.completed')) sendRest();
+        relayedText += part.value;
+        if (relayedText.includes('response.completed')) sendRest();
       }
-      expect(relayed).toBe(delta + completed + behind);
+      expect(relayedText).toBe(delta + completed + behind);
     },
   );
 
@@ -148,9 +148,9 @@ describe('a stream', () => {
     ['ends within an event', `${delta}${completed.slice(0, 40)}`],
   ])('that %s ends with an error after the last whole event', async (_what, text) => {
     answer = (outgoing) => outgoing.writeHead(200, head).end(text);
-    const relayed = await (await read('?stream=true')).text();
-    expect(relayed.startsWith(delta)).toBe(true);
-    expect(relayed.endsWith(broken)).toBe(true);
+    const relayedText = await (await read('?stream=true')).text();
+    expect(relayedText.startsWith(delta)).toBe(true);
+    expect(relayedText.endsWith(brokenEvents)).toBe(true);
   });
 
   it('whose connection breaks ends with an error after the last whole event', async () => {
@@ -158,7 +158,7 @@ describe('a stream', () => {
       outgoing.writeHead(200, head);
       outgoing.write(`${delta}data: {"type":`, () => outgoing.destroy());
     };
-    expect(await (await read('?stream=true')).text()).toBe(delta + broken);
+    expect(await (await read('?stream=true')).text()).toBe(delta + brokenEvents);
   });
 
   it('ends at the provider when its client leaves', async () => {

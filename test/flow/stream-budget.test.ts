@@ -153,10 +153,10 @@ describe('a stage with a stream budget of 300 seconds', () => {
   });
 
   it('sends no comment in a stream that is not silent, and stores none', async () => {
-    const named = { 'idempotency-key': 'one' };
-    const first = await readStream(await gateway.post(hello('acme/echo', { stream: true }), named));
+    const headers = { 'idempotency-key': 'one' };
+    const first = await readStream(await gateway.post(hello('acme/echo', { stream: true }), headers));
     await gateway.settled();
-    const replay = await gateway.post(hello('acme/echo', { stream: true }), named);
+    const replay = await gateway.post(hello('acme/echo', { stream: true }), headers);
     expect(replay.headers.get('idempotent-replayed')).toBe('true');
     expect(await replay.text()).toBe(first.text);
     expect(first.text).not.toContain(comment);
@@ -172,8 +172,8 @@ describe('what a process held that died in the middle of a stream', () => {
     await start({ credit_usd: '0.0003' });
     const client = new AbortController();
     // To other processes this call's process has died, because its clock stands still.
-    const lost = await gateway.post(ask, { 'idempotency-key': 'held' }, client.signal);
-    const reader = await readUntil(lost, 'Hello');
+    const lostCall = await gateway.post(ask, { 'idempotency-key': 'held' }, client.signal);
+    const reader = await readUntil(lostCall, 'Hello');
     const ahead = manualClock(clock.nowMs());
     const alive = await gateway.open({ clock: ahead });
     ahead.advance(holdLifeMs - 1);
@@ -181,11 +181,11 @@ describe('what a process held that died in the middle of a stream', () => {
     await expectError(await alive.post(ask), 402, 'PAYMENT_REQUIRED');
     expect(calls()).toHaveLength(1);
     ahead.advance(1 + holdLifeMs / 15);
-    const taken = await readUntil(await alive.post(ask, { 'idempotency-key': 'held' }), 'Hello');
+    const secondReader = await readUntil(await alive.post(ask, { 'idempotency-key': 'held' }), 'Hello');
     expect(calls()).toHaveLength(2);
     clock.advance(streamBudgetSeconds * 1_000);
     ahead.advance(streamBudgetSeconds * 1_000);
-    await Promise.all([readRest(reader), readRest(taken)]);
+    await Promise.all([readRest(reader), readRest(secondReader)]);
     await eventually(() => calls().every(({ ended }) => ended));
     await Promise.all([gateway.settled(), alive.settled()]);
     await expectBalancedBooks(gateway);

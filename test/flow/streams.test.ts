@@ -89,8 +89,8 @@ describe('a stream', () => {
     async (more) => {
       const { lines } = await stream('unknown-members', { usage: { include: true }, ...more });
       expect(lines.slice(0, -1)).toEqual(oddChunks);
-      const added = JSON.parse(lines.at(-1) ?? '');
-      expect(added).toEqual({
+      const usageChunk = JSON.parse(lines.at(-1) ?? '');
+      expect(usageChunk).toEqual({
         id: 'odd-1',
         object: 'chat.completion.chunk',
         created: 1,

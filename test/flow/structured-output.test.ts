@@ -14,8 +14,8 @@ const schema = {
 };
 const good = '{ "degrees":1.50,\n"city":"K\\u00f6ln" }';
 const bad = '{"city":"Bonn"}';
-const format = (wanted: unknown = schema) => ({
-  response_format: { type: 'json_schema', json_schema: { name: 'weather', strict: true, schema: wanted } },
+const format = (wantedSchema: unknown = schema) => ({
+  response_format: { type: 'json_schema', json_schema: { name: 'weather', strict: true, schema: wantedSchema } },
 });
 
 interface Choice {
@@ -146,20 +146,20 @@ describe('a structured output', () => {
 });
 
 describe('a structured output in another form', () => {
-  let scripted: Awaited<ReturnType<typeof startScriptedGateway>>;
+  let scriptedGateway: Awaited<ReturnType<typeof startScriptedGateway>>;
   let gateway: Harness;
   let provider: ScriptedProvider;
   let answers: string[];
 
   beforeAll(async () => {
-    scripted = await startScriptedGateway((outgoing) => sendJson(outgoing, answers.shift() ?? completionOf()));
-    ({ gateway, provider } = scripted);
+    scriptedGateway = await startScriptedGateway((outgoing) => sendJson(outgoing, answers.shift() ?? completionOf()));
+    ({ gateway, provider } = scriptedGateway);
   });
-  afterAll(() => scripted.stop());
+  afterAll(() => scriptedGateway.stop());
 
-  async function answerTo(...scripted: string[]): Promise<{ answer: Answer; calls: number }> {
+  async function answerTo(...replies: string[]): Promise<{ answer: Answer; calls: number }> {
     const before = provider.bodies.length;
-    answers = scripted;
+    answers = replies;
     const response = await gateway.post(hello('acme/model', format()));
     const text = await response.text();
     expect({ status: response.status, text }).toMatchObject({ status: 200 });

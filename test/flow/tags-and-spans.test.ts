@@ -113,15 +113,15 @@ describe('tags of a call', () => {
     });
 
     it('of a key count from the next call on if they are changed, also in a gateway that knows the key', async () => {
-      const changed = await startHarness(parts({ team: 'search' }));
+      const otherHarness = await startHarness(parts({ team: 'search' }));
       const tags = async (text: string) =>
-        (await tagsOf(searchKey, { 'x-gw-tags': text }, hello('acme/echo'), changed)).tags;
+        (await tagsOf(searchKey, { 'x-gw-tags': text }, hello('acme/echo'), otherHarness)).tags;
       expect(await tags('cost.center=1')).toEqual({ team: 'search', 'cost.center': '1' });
-      await changed.apply(parts({ team: 'ads' }));
+      await otherHarness.apply(parts({ team: 'ads' }));
       expect(await tags('cost.center=1')).toEqual({ team: 'ads', 'cost.center': '1' });
-      await changed.apply(parts({}));
+      await otherHarness.apply(parts({}));
       expect(await tags('team=own')).toEqual({ team: 'own' });
-      await changed.stop();
+      await otherHarness.stop();
     });
 
     it('are eight at most in a request, beside those of its key', async () => {
@@ -311,9 +311,9 @@ describe('a span id', () => {
   it('is untouched by a refusal that comes before it', async () => {
     const rateLimited = { authorization: `Bearer ${keys.rateLimited}` };
     expect(await outcomeOf(await post('echo', rateLimited))).toBe('ok');
-    const limited = fresh();
-    await expectError(await post('echo', { ...limited, ...rateLimited }), 429, 'api_key_rate_limit');
-    expect(await outcomeOf(await post('echo', limited, { seed: 1 }))).toBe('ok');
+    const limitedHeaders = fresh();
+    await expectError(await post('echo', { ...limitedHeaders, ...rateLimited }), 429, 'api_key_rate_limit');
+    expect(await outcomeOf(await post('echo', limitedHeaders, { seed: 1 }))).toBe('ok');
     const names1 = withKey({});
     expect(await outcomeOf(await post('echo', names1))).toBe('ok');
     const conflicting = fresh();

@@ -77,12 +77,12 @@ const idsOf = (messages: readonly Json[]) => ({
 });
 
 describe('a relayed chat', () => {
-  const begun = 'call_0123456789abcdef01234567';
+  const callId = 'call_0123456789abcdef01234567';
 
   it.each(['mistral', 'hosted'] as const)(
     'has ids of nine letters at %s, the same for a call and its result',
     async (model) => {
-      const history = [user(), calls(begun, 'abcDEF123'), result(begun, 'one'), result('abcDEF123', 'two')];
+      const history = [user(), calls(callId, 'abcDEF123'), result(callId, 'one'), result('abcDEF123', 'two')];
       await ask(model, history);
       const { calls: callIds, results } = idsOf(sentMessages());
       expect(callIds).toEqual([expect.stringMatching(/^[a-z0-9]{9}$/), 'abcDEF123']);

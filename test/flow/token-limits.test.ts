@@ -140,14 +140,14 @@ describe('tokens per minute', () => {
     }
     // The refused calls have released their reservations, which are most of the limit.
     expect((await ask(harness, by(keys.poor), { max_tokens: 10 })).status).toBe(200);
-    const named = { 'idempotency-key': 'stored' };
-    const first = await ask(harness, named);
+    const headers = { 'idempotency-key': 'stored' };
+    const first = await ask(harness, headers);
     expect(first.status).toBe(200);
     await first.text();
     const { servedCount } = await fill();
     expect(servedCount).toBeGreaterThan(0);
-    const replayed = await ask(harness, named);
-    expect([replayed.status, replayed.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    const replay = await ask(harness, headers);
+    expect([replay.status, replay.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
   });
 
   it('that a stream has used are counted before its client knows its end', async () => {
@@ -165,7 +165,7 @@ describe('tokens per minute', () => {
         wrapStore: (store) =>
           aroundStore(store, async ({ table, changes }, run) => {
             const isCorrection =
-              table === 'limits' && Object.values(changes.add ?? {}).some((added) => Number(added) < 0);
+              table === 'limits' && Object.values(changes.add ?? {}).some((addition) => Number(addition) < 0);
             // An answer that does not wait for this write ends meanwhile.
             for (let turn = 0; isCorrection && !happened.includes('answered') && turn < 1_000; turn += 1) {
               await new Promise(setImmediate);

@@ -71,7 +71,7 @@ describe.each(formats)('at a provider that speaks %s', (format) => {
         expect([response.status, text]).toMatchObject([402, {}]);
         return Number(/may cost (\d+)/.exec(text)?.[1]);
       };
-      const added = async (more: Json) => {
+      const addedTokens = async (more: Json) => {
         const others = await reserved(`other/${format}`, more);
         const [byModel, byHost] = [`${format}/claude-opus-4-7`, `by-host/${format}`];
         // The model's id is part of the body, so its length counts.
@@ -81,9 +81,9 @@ describe.each(formats)('at a provider that speaks %s', (format) => {
           ),
         );
       };
-      expect(await added({})).toEqual([0, 0]);
-      expect(await added({ tools: client.tools })).toEqual([client.added, client.added]);
-      expect(await added(client.json)).toEqual([804, 804]);
+      expect(await addedTokens({})).toEqual([0, 0]);
+      expect(await addedTokens({ tools: client.tools })).toEqual([client.added, client.added]);
+      expect(await addedTokens(client.json)).toEqual([804, 804]);
     },
   );
 });

@@ -19,8 +19,8 @@ const answerText = 'Transfer 100 dollars';
 /** Returns the events of a whole answer with this finish reason, with or without the format's own end marker. */
 function streamAnswer(format: Format, reason: string, hasOwnEnd: boolean): FakeAnswer {
   if (format === 'chat-completions') {
-    const begun = chunkEvent({ content: 'Transfer ' }, /^\s*(null)?\s*$/.test(reason) ? reason : null);
-    const text = `${begun}${chunkEvent({ content: '100 dollars' }, reason)}${hasOwnEnd ? 'data: [DONE]\n\n' : ''}`;
+    const firstEvent = chunkEvent({ content: 'Transfer ' }, /^\s*(null)?\s*$/.test(reason) ? reason : null);
+    const text = `${firstEvent}${chunkEvent({ content: '100 dollars' }, reason)}${hasOwnEnd ? 'data: [DONE]\n\n' : ''}`;
     return { contentType: 'text/event-stream', bytes: [Buffer.from(text)] };
   }
   const { bytes, contentType } = streamOf(format, { blocks: [{ text: answerText }], reason });
@@ -35,12 +35,12 @@ function whole(format: Format, reason: string): string {
 
 let next: { readonly format: Format; readonly reason: string; readonly hasOwnEnd: boolean };
 let gateway: Harness;
-let broken: ScriptedProvider;
+let brokenProvider: ScriptedProvider;
 beforeAll(async () => {
-  broken = await startScriptedProvider((outgoing, call) => {
+  brokenProvider = await startScriptedProvider((outgoing, call) => {
     const { format, reason, hasOwnEnd } = next;
     const isStream =
-      /"stream":true/.test(broken.bodies[call] ?? '') || format === 'converse' || format === 'generate-content';
+      /"stream":true/.test(brokenProvider.bodies[call] ?? '') || format === 'converse' || format === 'generate-content';
     const answer = isStreamAsked && isStream ? streamAnswer(format, reason, hasOwnEnd) : undefined;
     outgoing.writeHead(200, { 'content-type': answer?.contentType ?? 'application/json' });
     outgoing.end(answer === undefined ? whole(format, reason) : Buffer.concat(answer.bytes));
@@ -59,28 +59,31 @@ beforeAll(async () => {
       ]),
     ),
     providers: {
-      ...Object.fromEntries(formats.map((format) => [format, { apis: [format], base_url: broken.url }])),
+      ...Object.fromEntries(formats.map((format) => [format, { apis: [format], base_url: brokenProvider.url }])),
       good: { apis: ['chat-completions'] },
     },
   });
 });
 afterAll(async () => {
   await gateway.stop();
-  await broken.stop();
+  await brokenProvider.stop();
 });
 
 let isStreamAsked = false;
 async function ask(id: InterfaceId, model: string, stream: boolean, headers: Record<string, string> = {}) {
-  const spoken = spokenInterfaces.find((one) => one.id === id);
-  if (spoken === undefined) throw new Error(id);
+  const clientInterface = spokenInterfaces.find((one) => one.id === id);
+  if (clientInterface === undefined) throw new Error(id);
   isStreamAsked = stream;
-  const body = { ...spoken.hello(model, stream ? { stream } : {}), ...(id === 'messages' ? { max_tokens: 100 } : {}) };
-  const response = await gateway.postTo(spoken.path, body, { 'x-gw-error-format': 'openai', ...headers });
+  const body = {
+    ...clientInterface.hello(model, stream ? { stream } : {}),
+    ...(id === 'messages' ? { max_tokens: 100 } : {}),
+  };
+  const response = await gateway.postTo(clientInterface.path, body, { 'x-gw-error-format': 'openai', ...headers });
   const text = await response.text();
   return {
     status: response.status,
     text,
-    brokenWith: stream ? spoken.brokenWith(text) : undefined,
+    brokenWith: stream ? clientInterface.brokenWith(text) : undefined,
     headers: response.headers,
   };
 }
@@ -118,9 +121,9 @@ describe.each(rows(brokenWords))('a client of %s, at %s, whose answer ends with 
     const key = { 'idempotency-key': `${client}-${format}-${reason}` };
     const first = await ask(client, `alone/${format}`, true, key);
     expect([first.status, first.brokenWith]).toEqual([200, 'no_available_provider']);
-    const callsBefore = broken.bodies.length;
+    const callsBefore = brokenProvider.bodies.length;
     await ask(client, `alone/${format}`, true, key);
-    expect(broken.bodies.length).toBeGreaterThan(callsBefore);
+    expect(brokenProvider.bodies.length).toBeGreaterThan(callsBefore);
   });
 });
 

@@ -77,8 +77,8 @@ it('as many are served as fit, the others get 503 and a time, and small calls pa
   openAnswers = [];
   const outcomes: Response[] = [];
   const transcriptions = Array.from({ length: atOnce }, () => transcribe().then((response) => outcomes.push(response)));
-  const [taken, bytesOfEach] = [headWeight('transcriptions', true) * 3 * mib, 3.01 * mib];
-  const fitting = 1 + Math.floor((largeMaxBytes - taken) / bytesOfEach);
+  const [headBytes, bytesOfEach] = [headWeight('transcriptions', true) * 3 * mib, 3.01 * mib];
+  const fitting = 1 + Math.floor((largeMaxBytes - headBytes) / bytesOfEach);
   while (openAnswers.length < fitting) await nextTurn();
   const [callsBefore, calls] = [provider.bodies.length, openAnswers];
   openAnswers = undefined;

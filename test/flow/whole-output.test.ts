@@ -85,13 +85,13 @@ const response = (more: Json) => ({
   output: [],
   ...more,
 });
-const begun = { type: 'response.created', sequence_number: 0, response: response({}) };
+const createdEvent = { type: 'response.created', sequence_number: 0, response: response({}) };
 const completed = {
   type: 'response.completed',
   sequence_number: 99,
   response: response({ status: 'completed', output, usage }),
 };
-const added = (item: Json, place: number) => ({
+const addedEvent = (item: Json, place: number) => ({
   type: 'response.output_item.added',
   output_index: place,
   item: {
@@ -123,33 +123,33 @@ const writtenEvent = {
 
 /** Streams by the place at which their items come. */
 const streams: Readonly<Record<string, readonly object[]>> = {
-  'only in the last event': [begun, completed],
-  'only when they are done': [begun, ...output.map(ended), completed],
+  'only in the last event': [createdEvent, completed],
+  'only when they are done': [createdEvent, ...output.map(ended), completed],
   'begun and done, without a piece': [
-    begun,
-    ...output.flatMap((item, place) => [added(item, place), ended(item, place)]),
+    createdEvent,
+    ...output.flatMap((item, place) => [addedEvent(item, place), ended(item, place)]),
     completed,
   ],
   'partly in the last event': [
-    begun,
-    added(thought, 0),
+    createdEvent,
+    addedEvent(thought, 0),
     ended(thought, 0),
-    added(text, 1),
+    addedEvent(text, 1),
     delta,
     ended(text, 1),
     completed,
   ],
   'in pieces': [
-    begun,
-    added(thought, 0),
+    createdEvent,
+    addedEvent(thought, 0),
     ended(thought, 0),
-    added(text, 1),
+    addedEvent(text, 1),
     delta,
     ended(text, 1),
-    added(refusalItem, 2),
+    addedEvent(refusalItem, 2),
     refusalDelta,
     ended(refusalItem, 2),
-    added(call, 3),
+    addedEvent(call, 3),
     writtenEvent,
     ended(call, 3),
     completed,
@@ -202,7 +202,7 @@ describe.each(Object.keys(tellings))(
     });
 
     it('and is none as a stream without any item, although it says that it is completed', async () => {
-      reply = eventsReply(begun, { ...completed, response: { ...completed.response, output: [] } });
+      reply = eventsReply(createdEvent, { ...completed, response: { ...completed.response, output: [] } });
       await expect(tell(true)).rejects.toMatchObject({ status: 502 });
     });
   },

@@ -72,10 +72,10 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
 /** Returns `valid` with up to `most` places changed. */
 export const mutated = (valid: fc.Arbitrary<Json>, most: number): fc.Arbitrary<Json> =>
   fc.tuple(valid, fc.array(mutation, { maxLength: most })).map(([value, mutations]) => {
-    let changed = structuredClone(value);
+    let changedValue = structuredClone(value);
     // Each mutation gets a copy, because it may change what another mutation has inserted.
-    for (const one of mutations) changed = mutate(changed, structuredClone(one));
-    return changed;
+    for (const one of mutations) changedValue = mutate(changedValue, structuredClone(one));
+    return changedValue;
   });
 
 function mutate(value: Json, { at, how, value: instead }: Mutation): Json {
@@ -93,7 +93,7 @@ function placesOf(value: Json, place: JsonPath): JsonPath[] {
 }
 
 function changeAt(value: Json, [step, ...rest]: JsonPath, how: Mutation['how'], instead: Json): Json {
-  if (step === undefined) return changed(value, how, instead);
+  if (step === undefined) return mutatedValue(value, how, instead);
   const members = value as Record<string | number, Json>;
   if (rest.length > 0 || how !== 'remove') {
     members[step] = changeAt(members[step], rest, how, instead);
@@ -102,7 +102,7 @@ function changeAt(value: Json, [step, ...rest]: JsonPath, how: Mutation['how'], 
   return value;
 }
 
-function changed(value: Json, how: Mutation['how'], instead: Json): Json {
+function mutatedValue(value: Json, how: Mutation['how'], instead: Json): Json {
   if (how === 'wrap') return [value];
   if (how === 'double') return [value, structuredClone(value)];
   if (how !== 'add' || typeof value !== 'object' || value === null) return instead;

@@ -223,9 +223,9 @@ describe('before a deployment', () => {
     expect(cdkRuns(options, dataStackStatus, deployment, `${account}/${region}`)).toEqual([
       ['deploy', 'dev/*', '--context', 'dev.accountConcurrency=10'],
     ]);
-    const named = await check({ stage: 'dev', settings: { ...free, accountConcurrency: 50 } });
-    expect(named.deployment.accountConcurrency).toBeUndefined();
-    expect(named.notes).toEqual([expect.stringMatching(/the settings name 50, and the account has 10$/)]);
+    const findings = await check({ stage: 'dev', settings: { ...free, accountConcurrency: 50 } });
+    expect(findings.deployment.accountConcurrency).toBeUndefined();
+    expect(findings.notes).toEqual([expect.stringMatching(/the settings name 50, and the account has 10$/)]);
   });
 
   it('another partition than aws is refused by its name', async () => {

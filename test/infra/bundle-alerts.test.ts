@@ -8,7 +8,7 @@ import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ScriptedBehaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 
 const priced = { input_price_per_million: '0', output_price_per_million: '1000' };
-const taken: ScriptedBehaviour = { status: 200, body: 'ok' };
+const acceptance: ScriptedBehaviour = { status: 200, body: 'ok' };
 const refusal: ScriptedBehaviour = { status: 500, body: 'no' };
 
 describeOnDynamo('a function that passes a share', () => {
@@ -63,7 +63,7 @@ describeOnDynamo('a function that passes a share', () => {
   const idsOf = ({ requests }: ScriptedServer) => requests.map(({ body }) => JSON.parse(body).id);
 
   it('has sent its alert when it ends, and no other function sends it again', async () => {
-    const { receiver, open, spend } = await start([taken]);
+    const { receiver, open, spend } = await start([acceptance]);
     const [one, other] = [await open(), await open()];
     await spend(one, 600);
     await spend(other, 600);
@@ -89,7 +89,7 @@ describeOnDynamo('a function that passes a share', () => {
   });
 
   it('is left alone once it had a 2xx', async () => {
-    const { receiver, harness, open, spend } = await start([refusal, taken]);
+    const { receiver, harness, open, spend } = await start([refusal, acceptance]);
     const gateway = await open();
     await spend(gateway, 600);
     await spend(gateway, 600);

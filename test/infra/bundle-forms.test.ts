@@ -70,9 +70,9 @@ describeOnDynamo('the uploaded bundle', () => {
     const edit = (bytes: number) =>
       postForm('/images/edits', { model: 'image', prompt: 'A cat', image: imageOf(bytes) });
     const beside = 1024;
-    const taken = await edit(plainBodyMaxBytes - beside);
-    expect([taken.status, taken.isWhole]).toEqual([200, true]);
-    expect(JSON.parse(textOf(taken))).toMatchObject({ data: [{ b64_json: expect.stringMatching(/^iVBOR/) }] });
+    const acceptance = await edit(plainBodyMaxBytes - beside);
+    expect([acceptance.status, acceptance.isWhole]).toEqual([200, true]);
+    expect(JSON.parse(textOf(acceptance))).toMatchObject({ data: [{ b64_json: expect.stringMatching(/^iVBOR/) }] });
     const [call] = harness.simulator.calls;
     expect(call?.body).toMatchObject({ image: { bytes: plainBodyMaxBytes - beside } });
     const spent = await expectBalancedBooks(harness);
@@ -91,8 +91,12 @@ describeOnDynamo('the uploaded bundle', () => {
       const body = JSON.stringify({ model, input: 'one two three four', voice: 'alloy', response_format: 'wav' });
       return gateway.invoke({ rawPath: '/v1/audio/speech', headers, body });
     };
-    const broken = await speak('tts-cut');
-    expect([broken.status, broken.isWhole, broken.failure]).toEqual([200, false, 'the answer broke, and is cut off']);
+    const brokenSpeech = await speak('tts-cut');
+    expect([brokenSpeech.status, brokenSpeech.isWhole, brokenSpeech.failure]).toEqual([
+      200,
+      false,
+      'the answer broke, and is cut off',
+    ]);
     const whole = await speak('tts');
     expect([whole.status, whole.isWhole, whole.failure]).toEqual([200, true, undefined]);
     expect(Buffer.from(whole.body, 'base64').equals(audio)).toBe(true);

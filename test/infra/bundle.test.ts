@@ -130,11 +130,11 @@ describe('the build of the project', () => {
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
     expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'operator', 'container']);
     /** Interfaces whose grammar the gateway loads at once, in a function and in a task. */
-    const translated = ['chat-completions', 'converse', 'generate-content', 'messages', 'responses'];
+    const translatedFormats = ['chat-completions', 'converse', 'generate-content', 'messages', 'responses'];
     const readOnDemand = ['embeddings', 'images', 'moderations', 'rerank', 'speech', 'transcriptions'];
     const ofGateway = [
-      ...[...translated, ...readOnDemand].map((name) => `${name}-grammar.cjs`),
-      ...translated.map((name) => `${name}-translation.cjs`),
+      ...[...translatedFormats, ...readOnDemand].map((name) => `${name}-grammar.cjs`),
+      ...translatedFormats.map((name) => `${name}-translation.cjs`),
       noticesFile,
       'account.cjs',
       'alerts.cjs',
@@ -223,8 +223,10 @@ describe('the build of the project', () => {
     const files = await Promise.all(
       Object.keys(page).map((name) => readFile(join(output, 'operator/page', name), 'utf8')),
     );
-    const named = files.map((text) => [...text.matchAll(/(?:src|href)="\/console\/([^"]+)"/g)].map(([, name]) => name));
-    expect(named.flat().toSorted()).toEqual(
+    const fileNames = files.map((text) =>
+      [...text.matchAll(/(?:src|href)="\/console\/([^"]+)"/g)].map(([, name]) => name),
+    );
+    expect(fileNames.flat().toSorted()).toEqual(
       Object.keys(page)
         .filter((name) => name !== 'index.html')
         .toSorted(),
@@ -248,9 +250,11 @@ describe('the build of the project', () => {
       );
       const packages = new Set((await Promise.all(found)).flat());
       const notices = await readFile(join(output, name, noticesFile), 'utf8');
-      const named = new Set([...notices.matchAll(/^(\S+) \d+\.\d+\.\d+\S* \([\w.-]+\)$/gm)].map(([, name]) => name));
+      const noticeNames = new Set(
+        [...notices.matchAll(/^(\S+) \d+\.\d+\.\d+\S* \([\w.-]+\)$/gm)].map(([, name]) => name),
+      );
       expect(packages.size).toBeGreaterThan(5);
-      expect([name, [...named].toSorted()]).toEqual([name, [...packages].toSorted()]);
+      expect([name, [...noticeNames].toSorted()]).toEqual([name, [...packages].toSorted()]);
       expect(notices).toMatch(/^ *Apache License$/m);
     }
     const page = await readFile(join(output, 'operator/page', noticesFile), 'utf8');
@@ -622,8 +626,8 @@ describeOnDynamo('the process of a task', () => {
     for (const path of [...Object.values(keyless), ...page]) {
       expect([path, await statusOf(path, task.headers)]).toEqual([path, 200]);
     }
-    const described = await fetch(`${task.origin}/openapi.json`, { headers: task.headers });
-    expect(await described.json()).toMatchObject({ openapi: '3.1.0' });
+    const description = await fetch(`${task.origin}/openapi.json`, { headers: task.headers });
+    expect(await description.json()).toMatchObject({ openapi: '3.1.0' });
     expect(await task.stop()).toBe(0);
     expect(task.lines.map(({ event }) => event)).toContain('stopping');
     expect(task.lines.filter(({ event }) => event === 'request').length).toBeGreaterThan(3);

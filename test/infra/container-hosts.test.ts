@@ -61,8 +61,8 @@ describe('compose.yaml', () => {
     // The schema is older than the current file name, and its durations are not those of ISO 8601, which the format
     // requires.
     const { properties, ...schema } = JSON.parse(JSON.stringify(composeSchema).replaceAll(',"format":"duration"', ''));
-    const named = { ...schema, properties: { ...properties, name: { type: 'string' } } };
-    const validator = new Validator(named, '7', false);
+    const namedSchema = { ...schema, properties: { ...properties, name: { type: 'string' } } };
+    const validator = new Validator(namedSchema, '7', false);
     expect(validator.validate(file).errors).toEqual([]);
     const { gateway } = file.services;
     expect(validator.validate({ ...file, services: { gateway: { ...gateway, port: [] } } }).valid).toBe(false);

@@ -64,10 +64,10 @@ describe('the price of a million calls', () => {
   });
 
   it('is less for a key without limits, by what the page says', () => {
-    const [limited, open] = [writeUnitsPerCall, writeUnitsWithoutLimits].map((units) =>
+    const [limitedUnits, open] = [writeUnitsPerCall, writeUnitsWithoutLimits].map((units) =>
       usd(units * usdPrices.perMillionWriteUnits),
     );
-    expect(deploying).toContain(`writes ${writeUnitsWithoutLimits} units, $${open} in place of $${limited}`);
+    expect(deploying).toContain(`writes ${writeUnitsWithoutLimits} units, $${open} in place of $${limitedUnits}`);
     expect(deploying).toContain(`in place of written, $${usd(usdPrices.perMillionReadUnits)}.`);
   });
 });

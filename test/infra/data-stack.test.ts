@@ -432,12 +432,12 @@ const retained = (resources: Resources): Resources =>
 const current = resourcesIn();
 const recordPath = join(import.meta.dirname, 'released/data-stack-of-prod.json');
 if (process.env.GW_RECORD_RELEASE === '1') writeFileSync(recordPath, `${JSON.stringify(retained(current), null, 2)}\n`);
-const released = JSON.parse(readFileSync(recordPath, 'utf8')) as Resources;
+const releasedResources = JSON.parse(readFileSync(recordPath, 'utf8')) as Resources;
 
 describe('two releases of a stage that retains', () => {
   it('nothing that the last release keeps is gone from this one, and no property of it', () => {
-    expect(Object.keys(released).length).toBeGreaterThan(10);
-    expect(vanished(released, retained(current))).toEqual([]);
+    expect(Object.keys(releasedResources).length).toBeGreaterThan(10);
+    expect(vanished(releasedResources, retained(current))).toEqual([]);
   });
 
   it('a release with one more table takes nothing away, and a roll-back across it leaves that table behind', () => {

@@ -216,11 +216,11 @@ describe('the distribution', () => {
     const accepted = resourcesOf(rotating, 'AWS::SecretsManager::Secret').find(({ id }) => id.includes('Accepted'));
     const references = [...JSON.stringify(accepted?.Properties.SecretString).matchAll(/OriginSecretSecret(\d)/g)];
     expect(references.map(([, number]) => number)).toEqual(['2', '1']);
-    const [rotated] = resourcesOf(rotating, 'AWS::CloudFront::Distribution');
-    expect(rotated?.DependsOn).toContain(accepted?.id);
+    const [rotatedDistribution] = resourcesOf(rotating, 'AWS::CloudFront::Distribution');
+    expect(rotatedDistribution?.DependsOn).toContain(accepted?.id);
     for (const alias of resourcesOf(rotating, 'AWS::Lambda::Alias')) expect(alias.DependsOn).toContain(accepted?.id);
-    expect(JSON.stringify(rotated?.Properties)).toContain('OriginSecretSecret2');
-    expect(JSON.stringify(rotated?.Properties)).not.toContain('OriginSecretSecret1');
+    expect(JSON.stringify(rotatedDistribution?.Properties)).toContain('OriginSecretSecret2');
+    expect(JSON.stringify(rotatedDistribution?.Properties)).not.toContain('OriginSecretSecret1');
     expect(rotating.toJSON().Resources).toHaveProperty(String(resourcesOf(api, 'AWS::SecretsManager::Secret')[0]?.id));
   });
 });

@@ -147,10 +147,11 @@ describe('what is installed', () => {
         }[];
       };
       expect(bomFormat).toBe('CycloneDX');
-      const named = new Set(components.map(({ name, version }) => `${name}@${version}`));
+      const componentNames = new Set(components.map(({ name, version }) => `${name}@${version}`));
       const alias = (path: string) => path.replace(/^.*node_modules\//, '');
       const missing = locked.filter(
-        ({ name, path, version }) => !named.has(`${name}@${version}`) && !named.has(`${alias(path)}@${version}`),
+        ({ name, path, version }) =>
+          !componentNames.has(`${name}@${version}`) && !componentNames.has(`${alias(path)}@${version}`),
       );
       expect(missing.map(({ path }) => path)).toEqual([]);
       expect(components.filter(({ hashes = [] }) => hashes.length > 0).length).toBeGreaterThan(300);

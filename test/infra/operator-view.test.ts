@@ -222,17 +222,17 @@ describe('the errors of the distribution', () => {
 
 describe('alarms', () => {
   const alarmEmail = 'operator@example.com';
-  const watched = synthesizeStage('dev', { alarmEmail });
-  const alarms = alarmsOf(watched);
+  const watchedStage = synthesizeStage('dev', { alarmEmail });
+  const alarms = alarmsOf(watchedStage);
 
   it('are sent to the one address, and none of them fires when nothing happens', () => {
-    watched.api.hasResourceProperties('AWS::SNS::Subscription', { Protocol: 'email', Endpoint: alarmEmail });
-    const topic = { Ref: resourcesOf(watched.api, 'AWS::SNS::Topic')[0]?.id };
+    watchedStage.api.hasResourceProperties('AWS::SNS::Subscription', { Protocol: 'email', Endpoint: alarmEmail });
+    const topic = { Ref: resourcesOf(watchedStage.api, 'AWS::SNS::Topic')[0]?.id };
     for (const { Properties } of alarms) {
       expect(Properties).toMatchObject({ TreatMissingData: 'notBreaching', AlarmActions: [topic] });
       expect(Properties.AlarmDescription).toMatch(/^gw dev: /);
     }
-    expect(watched.findings).toEqual([]);
+    expect(watchedStage.findings).toEqual([]);
   });
 
   it('watch answers, time of its own, the store, both functions and the distribution', () => {
@@ -388,7 +388,7 @@ describe('alarms', () => {
     const { Metrics = [] } = alarm('UrlErrors');
     const read = Metrics.flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? []);
     expect(read.toSorted()).toEqual(['Errors', 'Url4xxCount', 'Url4xxCount', 'Url5xxCount', 'Url5xxCount']);
-    const bothFunctions = resourcesOf(watched.api, 'AWS::Lambda::Url').map(
+    const bothFunctions = resourcesOf(watchedStage.api, 'AWS::Lambda::Url').map(
       ({ Properties }) => Properties.TargetFunctionArn,
     );
     expect(bothFunctions).toHaveLength(2);
@@ -422,9 +422,9 @@ describe('alarms', () => {
       EvaluationPeriods: 3,
       DatapointsToAlarm: 2,
     });
-    const page = pageOf(watched);
+    const page = pageOf(watchedStage);
     for (const { id } of alarms) expect({ id, isShown: page.includes(id) }).toEqual({ id, isShown: true });
-    for (const resource of Object.values(watched.api.findResources('AWS::CloudWatch::Alarm'))) {
+    for (const resource of Object.values(watchedStage.api.findResources('AWS::CloudWatch::Alarm'))) {
       expect(resource.Condition).toBeUndefined();
     }
   });

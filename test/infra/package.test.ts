@@ -27,7 +27,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { readonly version: string };
 let outputRoot: string;
-let released: readonly string[];
+let releasedFiles: readonly string[];
 let packed: Packed;
 let empty: string;
 let installed: string;
@@ -35,7 +35,11 @@ beforeAll(async () => {
   outputRoot = temporaryFolder();
   // The heading is that of the day of a release.
   const changelog = readFileSync(join(projectRoot, 'CHANGELOG.md'), 'utf8').replace(' (not released)', ' (2026-12-01)');
-  ({ packed, names: released } = await writeRelease(`v${version}`, { sourceRoot: projectRoot, outputRoot, changelog }));
+  ({ packed, names: releasedFiles } = await writeRelease(`v${version}`, {
+    sourceRoot: projectRoot,
+    outputRoot,
+    changelog,
+  }));
   empty = temporaryFolder();
   const words = ['install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', packed.file];
   await promisify(execFile)('npm', words, { cwd: empty, env: bareShell() });
@@ -335,7 +339,7 @@ describe('a release', () => {
   it('is the package, its notices, the SBOM, and checksums of all of them', () => {
     const release = join(outputRoot, 'release');
     const names = [`gw-${version}.tgz`, `gw-${version}.cdx.json`, noticesFile];
-    expect(released).toEqual([...names, 'SHA256SUMS'].toSorted());
+    expect(releasedFiles).toEqual([...names, 'SHA256SUMS'].toSorted());
     const sums = readFileSync(join(release, 'SHA256SUMS'), 'utf8').trim().split('\n');
     const sumOf = (name: string) =>
       createHash('sha256')

@@ -83,7 +83,7 @@ const seldom: Readonly<Record<string, readonly TableAction[]>> = {
 
 process.env.GW_TEST_CONNECTION_KEY = 'sk-client-connection-key-5811';
 const unpriced = { input_price_per_million: null, output_price_per_million: null };
-const limited = { rate_limit_rpm: 100, rate_limit_tpm: 100_000_000 };
+const limits = { rate_limit_rpm: 100, rate_limit_tpm: 100_000_000 };
 /** An answer that hardly compresses, so that it does not fit into an item. */
 const largeAnswer = JSON.stringify({
   object: 'chat.completion',
@@ -137,9 +137,9 @@ function recordingAdapters(calls: AwsCall[]): Pick<CompositionOptions, 'blobs' |
         calls.push(wrapping(context));
         return wrapper.createDataKey(context);
       },
-      unwrap: (wrapped, context) => {
+      unwrap: (wrappedKey, context) => {
         calls.push(decryption('prod', 'prod'));
-        return wrapper.unwrap(wrapped, context);
+        return wrapper.unwrap(wrappedKey, context);
       },
     },
     credentials: {
@@ -181,7 +181,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
     const text = gatewayFileText(
       {
         models: {
-          'acme/echo': [{ provider: 'acme', upstream: 'echo', more: limited }],
+          'acme/echo': [{ provider: 'acme', upstream: 'echo', more: limits }],
           // Whether this model can be called depends on the workspace's connections.
           'acme/unpriced': [{ provider: 'acme', upstream: 'echo', more: unpriced }],
           'large/answer': [{ provider: 'large', upstream: 'any' }],
@@ -272,29 +272,29 @@ describe('the roles of the functions, while the gateway serves every kind of req
     return Object.fromEntries(Object.entries(tables).map(([table, actions]) => [table, [...actions]]));
   };
 
-  const expectOnly = (granted: TableActions, calls: readonly AwsCall[]): void => {
+  const expectOnly = (grants: TableActions, calls: readonly AwsCall[]): void => {
     const calledActions = tableActionsIn(calls);
-    for (const [table, actions] of Object.entries(granted)) {
+    for (const [table, actions] of Object.entries(grants)) {
       const found = [...(calledActions[table] ?? []), ...(seldom[table] ?? [])];
       expect({ table, actions: [...new Set(found)].toSorted() }).toEqual({ table, actions: actions.toSorted() });
     }
-    expect(Object.keys(granted)).toEqual(expect.arrayContaining(Object.keys(calledActions)));
+    expect(Object.keys(grants)).toEqual(expect.arrayContaining(Object.keys(calledActions)));
   };
 
   it('allow the chat function every call it makes, and no action on a table that it never makes', async () => {
     const cached = hello('acme/echo', { cache: { enabled: true } });
-    const replayed = { 'idempotency-key': 'once' };
+    const headers = { 'idempotency-key': 'once' };
     const statuses = [
       await send(hello('acme/echo')),
       await send(hello('acme/echo', { stream: true })),
       await send(hello('acme/failing')),
-      await send(hello('acme/echo'), replayed),
-      await send(hello('acme/echo'), replayed),
+      await send(hello('acme/echo'), headers),
+      await send(hello('acme/echo'), headers),
       await send(hello('large/answer'), { 'idempotency-key': 'large' }),
       await send(hello('large/answer'), { 'idempotency-key': 'large' }),
       await send(hello('acme/echo'), { 'x-gw-trace-id': 'a-trace', 'x-gw-span-id': 'a-span' }),
       await send(hello('acme/echo', { max_tokens: 5 }), {
-        ...replayed,
+        ...headers,
         'x-gw-trace-id': 'a-trace',
         'x-gw-span-id': 'b-span',
       }),
@@ -355,12 +355,12 @@ describe('the roles of the functions, while the gateway serves every kind of req
   it('allow the operator function every call it makes, and no action on a table that it never makes', async () => {
     const call = (method: string, table: string) =>
       recorded.push({ action: `dynamodb:${method}`, resource: tableArn(table) });
-    const wrapped = aroundStore(testStore.store, (one, run) => {
+    const wrappedStore = aroundStore(testStore.store, (one, run) => {
       call(actionOf[one.method], one.table);
       return run();
     });
     const store: Store = {
-      ...wrapped,
+      ...wrappedStore,
       scan: (table, options) => {
         call('Scan', table);
         return testStore.store.scan(table, options);
@@ -420,7 +420,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
 
   it('allow on every table of the stage what is listed for the function, and nothing else', () => {
     const actions = ['Scan', 'Query', 'UpdateTable', ...Object.values(actionOf)];
-    for (const [role, granted] of [
+    for (const [role, grants] of [
       [chatRole, gatewayTableActions],
       [modelsRole, modelsTableActions],
       [operatorRole, operatorTableActions],
@@ -431,7 +431,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
         );
         return found.length === 0 ? [] : [[table, found.toSorted()]];
       });
-      const grantedActions = Object.entries(granted as TableActions).map(([table, list]) => [table, list.toSorted()]);
+      const grantedActions = Object.entries(grants as TableActions).map(([table, list]) => [table, list.toSorted()]);
       expect(Object.fromEntries(allowed)).toEqual(Object.fromEntries(grantedActions));
     }
   });

@@ -86,8 +86,8 @@ describe('the variables of versions', () => {
     const versionsOf = (overrides: Partial<StageSettings>) =>
       resourcesOf(synthesizeStage('prod', overrides).api, 'AWS::Lambda::Version').map(({ id }) => id);
     const [chat, models] = versionsOf({});
-    const changed = versionsOf({ keyRequestsPerMinute: 7 });
-    expect(changed).toHaveLength(2);
-    expect(changed.filter((id) => id === chat || id === models)).toEqual([]);
+    const changedVersions = versionsOf({ keyRequestsPerMinute: 7 });
+    expect(changedVersions).toHaveLength(2);
+    expect(changedVersions.filter((id) => id === chat || id === models)).toEqual([]);
   });
 });

@@ -102,8 +102,8 @@ askRows('accounts', {
       if (!response.headers.get('content-type')?.startsWith('audio/')) expect(content.answer.body).toBe(text);
       if (cell.interfaceId !== 'speech') expect(content.stream).toBe(cell.delivery === 'stream');
       const sentCalls = content.sent.map(({ provider, model, body }: Any) => [provider, model, JSON.parse(body)]);
-      const translated = cell.service === 'relayed' ? [] : cell.received('echo').slice(before);
-      expect(sentCalls).toEqual(translated.map(({ provider, body }) => [provider, `${cell.name}/echo`, body]));
+      const translatedCalls = cell.service === 'relayed' ? [] : cell.received('echo').slice(before);
+      expect(sentCalls).toEqual(translatedCalls.map(({ provider, body }) => [provider, `${cell.name}/echo`, body]));
       if (cell.service === 'translated')
         expect(content.sent.every((one: Any) => one.format === cell.format)).toBe(true);
     },

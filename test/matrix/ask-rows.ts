@@ -142,8 +142,8 @@ function cellOf(column: MatrixColumn, harness: Harness, gate: GatedProvider): Ma
   const providersOf = (model: string): string[] => [0, 1].map((at) => providerId(column, model, at));
   const fieldsOf = ({ model, text = 'Hello', more = {} }: Call): Json => {
     const streamFields = delivery === 'stream' ? entry.stream : {};
-    const named = entry.pathOf === undefined ? { model: `${name}/${model}` } : {};
-    return { ...named, ...entry.fields(text), ...streamFields, ...more };
+    const modelField = entry.pathOf === undefined ? { model: `${name}/${model}` } : {};
+    return { ...modelField, ...entry.fields(text), ...streamFields, ...more };
   };
   return {
     ...column,

@@ -72,12 +72,16 @@ function errorEventOf(text: string): string | undefined {
   return codes.at(-1);
 }
 
-function spoken(id: InterfaceId) {
+function interfaceOf(id: InterfaceId) {
   const found = spokenInterfaces.find((one) => one.id === id);
   if (found === undefined) throw new Error(`${id} is no interface of conversations`);
   return found;
 }
-const [chat, messages, responses] = [spoken('chat-completions'), spoken('messages'), spoken('responses')];
+const [chat, messages, responses] = [
+  interfaceOf('chat-completions'),
+  interfaceOf('messages'),
+  interfaceOf('responses'),
+];
 
 const stream = { stream: true };
 const userMessages = (text: string) => [{ role: 'user', content: text }];

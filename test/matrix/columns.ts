@@ -40,7 +40,7 @@ function waysOf(id: InterfaceId, entry: Entry): Way[] {
   const models: Readonly<Record<string, string>> = entry.kinds ?? {};
   const unnamed = Object.keys(apisByKind).find((kind) => models[kind] === undefined);
   if (unnamed !== undefined) throw new Error(`${id} has no model of the kind ${unnamed}`);
-  const spoken = formats.map((format) => ({
+  const servedFormats = formats.map((format) => ({
     format,
     service: format === native ? 'relayed' : isTranslated && throughHub.includes(format) ? 'translated' : undefined,
     provider: { apis: [format] },
@@ -52,7 +52,7 @@ function waysOf(id: InterfaceId, entry: Entry): Way[] {
     provider: { kind, apis: [native] },
     upstream: `${models[kind]}/`,
   })) satisfies Way[];
-  return [...spoken, ...byKind];
+  return [...servedFormats, ...byKind];
 }
 
 /** Throws if an interface has no entry. */

@@ -133,9 +133,9 @@ askRows('replays', {
       const refusal = await cell.send({ ...call, key: keys.input });
       await expectError(refusal, 400, 'invalid_request', { reason: 'content_policy_violation' });
       expect(cell.received('stored')).toHaveLength(calls);
-      const checked = await cell.send({ ...call, key: keys.output });
-      const bytes = await bytesOf(checked);
-      expect(checked.status).toBe(200);
+      const checkedAnswer = await cell.send({ ...call, key: keys.output });
+      const bytes = await bytesOf(checkedAnswer);
+      expect(checkedAnswer.status).toBe(200);
       if (cell.entry.text === undefined) return;
       expect(bytes).toContain('Not this word.');
       expect(bytes).not.toContain('forbidden');

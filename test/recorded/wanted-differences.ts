@@ -13,7 +13,7 @@ interface WantedDifference {
   readonly reason: string;
 }
 
-const wanted: readonly WantedDifference[] = [
+const differences: readonly WantedDifference[] = [
   {
     answers: /^amazon-bedrock\/amazon-bedrock-json-(tool|with-tools)\.\d\.chunks/,
     aspects: ['tokens'],
@@ -100,7 +100,7 @@ const wanted: readonly WantedDifference[] = [
 
 /** Returns the reason of a difference. A difference without a reason is a fault. */
 export const reasonOf = ({ name }: RecordedAnswer, client: ClientName, aspect: Aspect): string | undefined =>
-  wanted.find(
+  differences.find(
     ({ answers, clients, aspects }) =>
       answers.test(name) && (clients?.includes(client) ?? true) && aspects.includes(aspect),
   )?.reason;

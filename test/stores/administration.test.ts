@@ -80,8 +80,8 @@ describe('changes that several operators make at once', () => {
       return keys.rotate(...args);
     };
     const rotating = { ...rest, keys: { ...keys, rotate } };
-    const rotated = await rotateKey(rotating, { workspace: 'team', name: 'turning', graceMs: 60_000 });
-    const replacement = await administration.keys.read(rotated.publicId);
+    const rotation = await rotateKey(rotating, { workspace: 'team', name: 'turning', graceMs: 60_000 });
+    const replacement = await administration.keys.read(rotation.publicId);
     expect(replacement).toMatchObject({
       name: 'turning',
       status: 'active',

@@ -32,7 +32,7 @@ interface Watched {
 }
 
 /** Wraps the real store: counts its puts, and runs a test's work between a read and a put. */
-function watched(beforePut: () => Promise<unknown> = async () => {}): Watched {
+function watchedReader(beforePut: () => Promise<unknown> = async () => {}): Watched {
   let count = 0;
   const store: Store = {
     ...database.store,
@@ -68,10 +68,10 @@ async function apply(
   { store = database.store, vault = vaultWith() } = {},
 ) {
   const read = connections.map((connection) => readConnection(connection, (name) => variables[name]));
-  const wanted = read.map((one) => one.wanted);
+  const wantedConnections = read.map((one) => one.wanted);
   const connectionStore = createConnectionStore(store, vault);
-  const planned = await connectionStore.plan(id, wanted);
-  const changes = await connectionStore.write(id, wanted);
+  const planned = await connectionStore.plan(id, wantedConnections);
+  const changes = await connectionStore.write(id, wantedConnections);
   return { planned, changes, skipped: read.flatMap(({ skippedKey }) => skippedKey ?? []) };
 }
 
@@ -124,7 +124,7 @@ describe('the connections of a file', () => {
     const id = newWorkspace();
     await apply(id, [inFile('acme'), inFile('other')], { ACME_BYOK: 'a', OTHER_BYOK: 'b' });
     const before = await read(id);
-    const { store, puts } = watched();
+    const { store, puts } = watchedReader();
     expect(changesOf(await apply(id, [{ provider: 'other' }], {}, { store }))).toEqual(['unchanged']);
     expect(puts()).toBe(0);
     expect(changesOf(await apply(id, [{ provider: 'other', budget_usd: null }], {}))).toEqual(['changed']);
@@ -135,16 +135,16 @@ describe('the connections of a file', () => {
   it('that a file says are absent are removed with their keys, others stay', async () => {
     const [id, canary] = [newWorkspace(), newCanary()];
     await apply(id, [inFile('acme'), inFile('other')], { ACME_BYOK: canary, OTHER_BYOK: 'b' });
-    const gone = inFile('acme', { state: 'absent' });
-    expect(changesOf(await apply(id, [gone], { ACME_BYOK: canary }))).toEqual(['removed']);
+    const absentEntry = inFile('acme', { state: 'absent' });
+    expect(changesOf(await apply(id, [absentEntry], { ACME_BYOK: canary }))).toEqual(['removed']);
     expect((await read(id)).map(({ provider }) => provider)).toEqual(['other']);
-    expect(changesOf(await apply(id, [gone], { ACME_BYOK: canary }))).toEqual(['unchanged']);
+    expect(changesOf(await apply(id, [absentEntry], { ACME_BYOK: canary }))).toEqual(['unchanged']);
   });
 });
 
 describe('a store that is down', () => {
   it('is reported to a read of connections and to an apply, and nothing is written', async () => {
-    const { store: real, puts } = watched();
+    const { store: real, puts } = watchedReader();
     const store: Store = { ...real, get: () => Promise.reject(new StoreUnavailable('down')) };
     const list = createConnectionList(store, systemClock);
     await expect(list.connectionsOf(newWorkspace())).rejects.toThrow(StoreUnavailable);
@@ -206,8 +206,10 @@ describe('a sealed key', () => {
     const [id, canary] = [newWorkspace(), newCanary()];
     await apply(id, [inFile('acme')], { ACME_BYOK: canary });
     const vault = vaultWith(localKeyWrapper());
-    const [lost] = await read(id, vault);
-    await expect(lost === undefined ? '' : readerWith(vault).openKey(lost)).rejects.toThrow('does not open');
+    const [lostConnection] = await read(id, vault);
+    await expect(lostConnection === undefined ? '' : readerWith(vault).openKey(lostConnection)).rejects.toThrow(
+      'does not open',
+    );
     expect(changesOf(await apply(id, [inFile('acme')], { ACME_BYOK: canary }, { vault }))).toEqual(['changed']);
     const [anew] = await read(id, vault);
     expect(anew === undefined ? '' : await readerWith(vault).openKey(anew)).toBe(canary);
@@ -218,7 +220,7 @@ describe('two applies at the same time', () => {
   it('both succeed with the same file, and the second finds the work done', async () => {
     const [id, canary] = [newWorkspace(), newCanary()];
     let others = 0;
-    const { store, puts } = watched(async () => {
+    const { store, puts } = watchedReader(async () => {
       others += 1;
       if (others === 1) await apply(id, [inFile('acme')], { ACME_BYOK: canary });
     });
@@ -231,7 +233,7 @@ describe('two applies at the same time', () => {
   it('never mix: the one who always loses gets an error after many tries, without a key in the text', async () => {
     const [id, canary] = [newWorkspace(), newCanary()];
     let others = 0;
-    const { store, puts } = watched(async () => {
+    const { store, puts } = watchedReader(async () => {
       others += 1;
       await apply(id, [inFile('acme', { budget_usd: String(others) })], { ACME_BYOK: 'theirs' });
     });

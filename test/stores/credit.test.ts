@@ -64,8 +64,8 @@ onEachStore((start) => {
       const instance = async () => (await newAccount('added', 10n)).ledger;
       const instances = await Promise.all(Array.from({ length: 5 }, instance));
       const many = Array.from({ length: 20 }, (_none, at) => ({ ...addition, amount: 1n, id: `of-many-${at}` }));
-      const added = await Promise.all(many.map((one, at) => instances[at % 5]?.add(one)));
-      expect(added).toEqual(many.map(() => 'added'));
+      const outcomes = await Promise.all(many.map((one, at) => instances[at % 5]?.add(one)));
+      expect(outcomes).toEqual(many.map(() => 'added'));
       expect(await ledger.show(account)).toMatchObject({ granted: 40n, available: 40n });
       expect(await ledger.add({ ...addition, workspace: 'nobody' })).toBe('absent');
       expect(await ledger.take({ workspace: 'nobody', spendLimit: null }, newHold('a', 1n))).toMatchObject({
@@ -166,13 +166,13 @@ onEachStore((start) => {
         Promise.all(Array.from({ length: 8 }, (_none, index) => hold(`call-${index}`, 10n))),
         Promise.all(Array.from({ length: 8 }, (_none, index) => remove(10n, `take-${index}`))),
       ]);
-      const taken = BigInt(holds.filter(({ kind }) => kind === 'taken').length);
+      const takenCount = BigInt(holds.filter(({ kind }) => kind === 'taken').length);
       const removed = BigInt(removals.filter((result) => result === 'added').length);
       const { available, held, granted } = await ledger.show(account);
       expect({ granted, held, available }).toEqual({
         granted: 100n - removed * 10n,
-        held: taken * 10n,
-        available: 100n - (removed + taken) * 10n,
+        held: takenCount * 10n,
+        available: 100n - (removed + takenCount) * 10n,
       });
       expect(available).toBeGreaterThanOrEqual(0n);
     });
@@ -305,11 +305,11 @@ onEachStore((start) => {
         const grown: CreditAccount = { workspace: 'growing', shards: 4, spendLimit: limit };
         const ledger = newLedger();
         await ledger.create('growing', 1_000n);
-        const taken: { ledger: CreditLedger; hold: CreditHold }[] = [];
+        const takenHolds: { ledger: CreditLedger; hold: CreditHold }[] = [];
         const take = async (account: CreditAccount, amount: bigint, shard = 0) => {
           const one = newLedger(test.store, always(shard, 4));
-          const result = await one.take(account, newHold(`o-${taken.length}-${amount}`, amount));
-          if (result.kind === 'taken') taken.push({ ledger: one, hold: result.hold });
+          const result = await one.take(account, newHold(`o-${takenHolds.length}-${amount}`, amount));
+          if (result.kind === 'taken') takenHolds.push({ ledger: one, hold: result.hold });
           return result.kind;
         };
         expect(await take(former, 90n)).toBe('taken');
@@ -319,7 +319,7 @@ onEachStore((start) => {
         );
         expect(kinds.filter((kind) => kind === 'taken')).toHaveLength(2);
         expect(await ledger.show(grown)).toMatchObject({ held: limit, underSpendLimit: 0n });
-        for (const one of taken) await one.ledger.settle(one.hold, one.hold.amount);
+        for (const one of takenHolds) await one.ledger.settle(one.hold, one.hold.amount);
         for (const shard of [0, 1, 2, 3]) expect(await take(grown, 1n, shard)).toBe('insufficient');
         expect(await ledger.show(grown)).toMatchObject({ spent: limit, underSpendLimit: 0n });
       });

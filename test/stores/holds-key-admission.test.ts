@@ -317,9 +317,9 @@ onEachStore((start) => {
       const { admit, hold, counters, calls, item } = await newKey({ concurrency: 2 });
       const admission = await admit({ hold: { ...hold('a', '1'), slot: true } });
       calls.writes = 0;
-      const { hold: taken } = admission as { hold: KeyHold };
-      expect(await counters.settleKey(taken, usd('0.25'))).toMatchObject({ kind: 'settled' });
-      expect(await counters.settleKey(taken, usd('0.25'))).toMatchObject({ kind: 'gone' });
+      const { hold: takenHold } = admission as { hold: KeyHold };
+      expect(await counters.settleKey(takenHold, usd('0.25'))).toMatchObject({ kind: 'settled' });
+      expect(await counters.settleKey(takenHold, usd('0.25'))).toMatchObject({ kind: 'gone' });
       expect(calls.writes).toBe(1);
       expect(await item()).toMatchObject({ balance_slots: 0, spent_pico_usd: Number(usd('0.25')) });
     });
@@ -343,7 +343,10 @@ onEachStore((start) => {
     const dayMs = 86_400_000;
 
     /** Creates a key with a second text, as a rotation does. */
-    async function rotated(limits: Partial<KeyRecord>, before: (key: Awaited<ReturnType<typeof newKey>>) => unknown) {
+    async function rotatedKey(
+      limits: Partial<KeyRecord>,
+      before: (key: Awaited<ReturnType<typeof newKey>>) => unknown,
+    ) {
       const former = await newKey(limits);
       await before(former);
       const next = await rotate(former, former.publicId);
@@ -363,7 +366,7 @@ onEachStore((start) => {
     }
 
     it('has one spend limit, one rate and one concurrency for both of its texts', async () => {
-      const { former, admit, spending } = await rotated({ spendLimitUsd: '5', rpm: 4, concurrency: 2 }, () => {});
+      const { former, admit, spending } = await rotatedKey({ spendLimitUsd: '5', rpm: 4, concurrency: 2 }, () => {});
       const slot = (owner: string, amount: string) => ({ hold: { ...former.hold(owner, amount), slot: true } });
       const ofFormer = (await former.admit(slot('a', '3'))) as { hold: KeyHold };
       expect(await admit({ hold: former.hold('b', '3') })).toMatchObject({ kind: 'spend_limit', available: usd('2') });
@@ -380,7 +383,7 @@ onEachStore((start) => {
 
     it('is charged for a call that ran while it was rotated, by one write', async () => {
       let running: { hold: KeyHold } | undefined;
-      const { former, admit, spending } = await rotated({ spendLimitUsd: '5' }, async (key) => {
+      const { former, admit, spending } = await rotatedKey({ spendLimitUsd: '5' }, async (key) => {
         running = (await key.admit({ hold: key.hold('before', '4') })) as { hold: KeyHold };
       });
       expect(await admit({ hold: former.hold('b', '2') })).toMatchObject({ available: usd('1') });
@@ -391,7 +394,7 @@ onEachStore((start) => {
     });
 
     it('knows its former text until that ends or is revoked, no text of another, and both whichever was seen before', async () => {
-      const { former, next, admit } = await rotated({ rpm: 9 }, (key) => key.admit());
+      const { former, next, admit } = await rotatedKey({ rpm: 9 }, (key) => key.admit());
       // The process has read the key before its rotation.
       expect((await admit({})).kind).toBe('admitted');
       expect((await former.admit()).kind).toBe('admitted');
@@ -405,7 +408,7 @@ onEachStore((start) => {
     });
 
     it('keeps a revoked text revoked when it is rotated, and ends neither text with the other', async () => {
-      const { former, next, admit } = await rotated({}, () => {});
+      const { former, next, admit } = await rotatedKey({}, () => {});
       const keys = createKeyStore(test.store);
       const change = async (publicId: string, status: KeyRecord['status']) => {
         const storedKey = await keys.read(publicId);

@@ -81,10 +81,10 @@ onEachStore((start) => {
       const [blobs, clock] = [memoryBlobs(), manualClock()];
       const budget = createMemoryBudget(clock, { maxBytes: 21_000_000 });
       const [twoBegun, mayLoad] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      let begun = 0;
+      let begunCount = 0;
       const get = async (key: string) => {
-        begun += 1;
-        if (begun === 2) twoBegun.resolve();
+        begunCount += 1;
+        if (begunCount === 2) twoBegun.resolve();
         await mayLoad.promise;
         return await blobs.get(key);
       };
@@ -102,13 +102,13 @@ onEachStore((start) => {
       for (const { memory } of ended) memory.end();
       const last = claim('last');
       await database.store.get('idempotency', 'none');
-      expect([begun, budget.bytesInUse()]).toEqual([2, 6_000_000]);
+      expect([begunCount, budget.bytesInUse()]).toEqual([2, 6_000_000]);
       mayLoad.resolve();
       const replay = await last.outcome;
       expect(replay.kind === 'done' && replay.result.body === body).toBe(true);
       const rejections = (await outcomes).filter((one) => one.status === 'rejected');
       expect(rejections.map(({ reason }) => reason.code)).toEqual(new Array(6).fill('RATE_LIMITER_UNAVAILABLE'));
-      expect([begun, budget.bytesInUse()]).toEqual([3, 3_000_000]);
+      expect([begunCount, budget.bytesInUse()]).toEqual([3, 3_000_000]);
       last.memory.end();
       expect(budget.bytesInUse()).toBe(0);
     });

@@ -211,8 +211,8 @@ describe('keys', () => {
       fc.assert(
         fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), (members, where) => {
           fc.pre(Object.keys(members).every((name) => !gatewayMembers.includes(name)));
-          const changed = changeOne(members, where) as Record<string, unknown>;
-          expect(cacheKey({ ...parts, body: jsonTextOf(changed) })).not.toBe(
+          const changedMembers = changeOne(members, where) as Record<string, unknown>;
+          expect(cacheKey({ ...parts, body: jsonTextOf(changedMembers) })).not.toBe(
             cacheKey({ ...parts, body: jsonTextOf(members) }),
           );
         }),

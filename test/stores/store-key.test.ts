@@ -51,10 +51,10 @@ it('the secret is read once in a process, with one call of the master key', asyn
       return database.store.get(...args);
     },
   };
-  const watched = watchedWrapper(wrapper);
-  const key = keyOn(watched, store);
+  const watchedKey = watchedWrapper(wrapper);
+  const key = keyOn(watchedKey, store);
   const [first, second] = await Promise.all([key.read(), key.read()]);
-  expect([await key.read(), second, reads, watched.unwraps()]).toEqual([first, first, 1, 1]);
+  expect([await key.read(), second, reads, watchedKey.unwraps()]).toEqual([first, first, 1, 1]);
 });
 
 it('the secret is made anew if the master key that wrapped it is gone', async () => {

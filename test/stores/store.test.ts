@@ -52,12 +52,12 @@ onEachStore((start) => {
     it('are exact to 38 digits, also after arithmetic', async () => {
       await test.store.put({ table: 'keys', item: { pk: 'digits', n: largest - 1n, below: -largest } });
       expect(await test.store.get('keys', 'digits')).toEqual({ pk: 'digits', n: largest - 1n, below: -largest });
-      const added = await test.store.update({
+      const addition = await test.store.update({
         table: 'keys',
         key: 'digits',
         changes: { add: { n: 1n } },
       });
-      expect(added.item?.n).toBe(largest);
+      expect(addition.item?.n).toBe(largest);
     });
 
     it('are exact whatever they are, safe integers as number and all others as bigint', async () => {

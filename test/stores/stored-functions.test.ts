@@ -32,7 +32,7 @@ const apply = (workspace: string, document: FunctionDocument, atMs = nowMs) =>
   functions.apply(workspace, document, atMs);
 
 /** Returns which revision a call would get, through the very rule that serves it. */
-async function opened(workspace: string, alias = 'gw/function/f', atMs = nowMs) {
+async function openFunction(workspace: string, alias = 'gw/function/f', atMs = nowMs) {
   const parsed = parseFunctionAlias(alias);
   if (parsed === undefined) throw new Error('the alias of the test is not valid');
   const { revisionId: pinned } = parsed;
@@ -67,7 +67,7 @@ describe('applying a function', () => {
     });
     await apply(workspace, functionOf([revision], { active: 'r' }));
     const { id: _id, state: _state, ...content } = revision;
-    const storedContent = (await opened(workspace)).content;
+    const storedContent = (await openFunction(workspace)).content;
     expect(storedContent).toEqual({ kind: 'prompt', ...content });
     expect(JSON.stringify(storedContent)).toContain(JSON.stringify(schema));
   });
@@ -78,11 +78,11 @@ describe('applying a function', () => {
     const before = await items(workspace);
     const changes = [other, { model: 'auto' }, { options: { temperature: 1 } }, { expires_at: '2030-01-01T00:00:00Z' }];
     for (const change of changes) {
-      const changed = functionOf([declared('r0', activated), declared('r1', { ...activated, ...change })], {
+      const changedFunction = functionOf([declared('r0', activated), declared('r1', { ...activated, ...change })], {
         active: 'r0',
       });
-      await expect(apply(workspace, changed)).rejects.toThrow(/revision r1 is activated and cannot be changed/);
-      await expect(functions.plan(workspace, changed, nowMs)).rejects.toThrow(/revision r1/);
+      await expect(apply(workspace, changedFunction)).rejects.toThrow(/revision r1 is activated and cannot be changed/);
+      await expect(functions.plan(workspace, changedFunction, nowMs)).rejects.toThrow(/revision r1/);
     }
     expect(await items(workspace)).toEqual(before);
   });
@@ -134,9 +134,9 @@ describe('applying a function', () => {
         { active: '__proto__' },
       ),
     );
-    expect(await opened(workspace)).toMatchObject({ revisionId: '__proto__' });
-    expect(await opened(workspace, 'gw/function/f@constructor')).toMatchObject({ revisionId: 'constructor' });
-    await refusalOf('revision_not_available', () => opened(workspace, 'gw/function/f@valueOf'));
+    expect(await openFunction(workspace)).toMatchObject({ revisionId: '__proto__' });
+    expect(await openFunction(workspace, 'gw/function/f@constructor')).toMatchObject({ revisionId: 'constructor' });
+    await refusalOf('revision_not_available', () => openFunction(workspace, 'gw/function/f@valueOf'));
   });
 
   it('at the same time by several gateways ends in the state that all of them wanted', async () => {
@@ -218,10 +218,10 @@ describe('a revision with test cases', () => {
     const { workspace, qualify } = await draft();
     await qualify();
     await functions.activate(workspace, 'f', 'r1', nowMs);
-    await refusalOf('qualification_expired', () => opened(workspace, 'gw/function/f', nowMs + 7_200_000));
+    await refusalOf('qualification_expired', () => openFunction(workspace, 'gw/function/f', nowMs + 7_200_000));
     await expect(functions.activate(workspace, 'f', 'r1', nowMs + 7_200_000)).rejects.toThrow('has expired');
     await qualify(nowMs + 8_000_000);
-    expect(await opened(workspace, 'gw/function/f', nowMs + 8_000_000)).toMatchObject({ revisionId: 'r1' });
+    expect(await openFunction(workspace, 'gw/function/f', nowMs + 8_000_000)).toMatchObject({ revisionId: 'r1' });
   });
 
   it('is what qualification is for: one without cases is refused', async () => {

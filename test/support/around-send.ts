@@ -14,7 +14,7 @@ export type AroundSend = <Value>(command: SentCommand, send: () => Promise<Value
 
 export const aroundSend = (client: DynamoClient, around: AroundSend): DynamoClient => ({
   send: ((command: SdkCommand, options: object) =>
-    around(described(command), () => client.send(command as never, options))) as DynamoClient['send'],
+    around(describeCommand(command), () => client.send(command as never, options))) as DynamoClient['send'],
   destroy: () => {},
 });
 
@@ -24,7 +24,7 @@ interface SdkCommand {
   readonly clientCommand?: object;
 }
 
-function described(command: SdkCommand): SentCommand {
+function describeCommand(command: SdkCommand): SentCommand {
   const { input, clientCommand } = command;
   const name = (clientCommand ?? command).constructor.name.replace(/Command$/, '');
   return { name, input: clientCommand === undefined ? withValues(input) : input };

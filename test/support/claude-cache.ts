@@ -78,16 +78,16 @@ export async function startCachingClaude(turns: number): Promise<CachingClaude> 
       tokens += tokensOf(text);
       return { key: hash.copy().digest('hex'), tokens, isMarked };
     });
-    const marked = prefixes.flatMap(({ isMarked }, at) => (isMarked ? [at] : []));
-    if (marked.length > marksMax) throw new Error(`${marked.length} marks`);
-    const reachable = marked.flatMap((at) => prefixes.slice(Math.max(0, at - lookBackBlocks + 1), at + 1));
+    const markedPlaces = prefixes.flatMap(({ isMarked }, at) => (isMarked ? [at] : []));
+    if (markedPlaces.length > marksMax) throw new Error(`${markedPlaces.length} marks`);
+    const reachable = markedPlaces.flatMap((at) => prefixes.slice(Math.max(0, at - lookBackBlocks + 1), at + 1));
     const read = Math.max(0, ...reachable.filter(({ key }) => cachedKeys.has(key)).map((prefix) => prefix.tokens));
-    const ends = marked
+    const ends = markedPlaces
       .map((at) => prefixes[at])
       .filter((prefix) => prefix !== undefined && prefix.tokens >= leastTokens);
     for (const prefix of ends) cachedKeys.add(prefix?.key ?? '');
     const written = Math.max(0, Math.max(0, ...ends.map((prefix) => prefix?.tokens ?? 0)) - read);
-    return { path, body, input: tokens, read, written, marks: marked.length };
+    return { path, body, input: tokens, read, written, marks: markedPlaces.length };
   }
 
   const server = createServer(async (incoming, outgoing) => {

@@ -70,7 +70,7 @@ export async function refusalOf(code: ErrorCode, call: () => unknown): Promise<s
     .then(call)
     .then(
       () => undefined,
-      (thrown: unknown) => thrown as Error & { code?: string },
+      (error: unknown) => error as Error & { code?: string },
     );
   expect({ code: error?.code, message: error?.message }).toMatchObject({ code });
   return error?.message ?? '';

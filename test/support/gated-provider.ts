@@ -57,7 +57,7 @@ export async function startGatedProvider(simulatorUrl: (provider: string) => str
     for await (const piece of incoming as AsyncIterable<Buffer>) pieces.push(piece);
     const bodyBytes = Buffer.concat(pieces);
     const body = mode === 'toggled' ? toggled(bodyBytes) : bodyBytes;
-    const { promise: released } = gate;
+    const { promise: release } = gate;
     if (mode === 'keyed' && !Object.values(incoming.headers).some((value) => String(value).endsWith(goodKey))) {
       refusals.push(provider);
       outgoing.writeHead(401, { 'content-type': 'application/json' });
@@ -68,7 +68,7 @@ export async function startGatedProvider(simulatorUrl: (provider: string) => str
       held.add(provider);
       arrival.resolve();
       arrival = Promise.withResolvers();
-      await released;
+      await release;
     }
     const { host: _host, connection: _connection, 'content-length': _length, ...headers } = incoming.headers;
     const answer = await sendRequest(`${simulatorUrl(provider)}/${below.join('/')}`, {
@@ -88,7 +88,7 @@ export async function startGatedProvider(simulatorUrl: (provider: string) => str
     if (mode === 'unfinished') {
       // The split is after the first output, and before the end.
       outgoing.write(bytes.subarray(0, -1 * Math.ceil(bytes.length / 10)));
-      await released;
+      await release;
       outgoing.end(bytes.subarray(-1 * Math.ceil(bytes.length / 10)));
     } else outgoing.end(bytes);
   }

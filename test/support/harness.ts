@@ -134,8 +134,8 @@ export async function startHarness({
     },
     async recordOf({ headers }) {
       await first.settled();
-      const wanted = headers.get('x-request-id');
-      return (await records()).find(({ correlationId }) => correlationId === wanted);
+      const id = headers.get('x-request-id');
+      return (await records()).find(({ correlationId }) => correlationId === id);
     },
     keyItem: async (text = key) => (await operator.keys.readItem(parseApiKey(text)?.publicId ?? '')) ?? {},
     stop: () => backends.stop(servers),

@@ -126,10 +126,10 @@ function readTypes<Read>(
   if (faults.length > 0) throw new Error(`a type is not what it was: ${JSON.stringify(faults[0])}`);
   const { checker } = project;
   const module = checker.getSymbolAtLocation(source);
-  const exported = new Map((module ? checker.getExportsOfModule(module) : []).map((one) => [one.name, one]));
+  const exports = new Map((module ? checker.getExportsOfModule(module) : []).map((one) => [one.name, one]));
   return Object.fromEntries(
     names.map((name, place) => {
-      const symbol = exported.get(`T${place}`);
+      const symbol = exports.get(`T${place}`);
       if (symbol === undefined) throw new Error(`${name}: is not there`);
       const type = checker.getDeclaredTypeOfSymbol(symbol);
       return [name, read(type, name, checker)];

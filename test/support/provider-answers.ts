@@ -199,7 +199,7 @@ const responsesEvents = (block: AnswerBlock, output_index: number): Json[] => {
   const { encrypted_content: encrypted, ...item } = responsesItem(block, output_index);
   // The encrypted text changes until the end.
   const early = encrypted === undefined ? {} : { encrypted_content: 'first' };
-  const added = { ...item, ...early, ...('summary' in item ? { summary: [] } : {}) };
+  const addedItem = { ...item, ...early, ...('summary' in item ? { summary: [] } : {}) };
   const place = { item_id: item.id, output_index };
   const inner = (): Json[] => {
     if ('thinking' in block) {
@@ -227,7 +227,7 @@ const responsesEvents = (block: AnswerBlock, output_index: number): Json[] => {
     {
       type: 'response.output_item.added',
       output_index,
-      item: { ...added, ...('id' in block ? { arguments: '' } : {}) },
+      item: { ...addedItem, ...('id' in block ? { arguments: '' } : {}) },
     },
     ...inner(),
     { type: 'response.output_item.done', output_index, item: responsesItem(block, output_index) },

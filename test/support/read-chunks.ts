@@ -34,8 +34,8 @@ export function readChunks(texts: readonly string[]): ReadChunks {
       for (const { index, type, ...texts } of delta.reasoning_details ?? []) {
         // OpenAI's SDK for Python does the same: a text that is sent twice appears twice.
         const known = details[index] ?? {};
-        const added = Object.entries(texts).map(([name, text]) => [name, `${known[name] ?? ''}${text}`]);
-        details[index] = { ...known, type, ...Object.fromEntries(added), index };
+        const additions = Object.entries(texts).map(([name, text]) => [name, `${known[name] ?? ''}${text}`]);
+        details[index] = { ...known, type, ...Object.fromEntries(additions), index };
       }
       for (const { index, function: fn, ...call } of delta.tool_calls ?? []) {
         const known = calls[index] ?? { function: { name: '', arguments: '' } };

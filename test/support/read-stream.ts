@@ -35,13 +35,16 @@ export const contentOf = (lines: readonly string[]): string =>
   lines.map((line) => JSON.parse(line).choices?.[0]?.delta?.content ?? '').join('');
 
 /** Reads until the received text contains `wanted`; the rest is left unread. */
-export async function readUntil(response: Response, wanted: string): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+export async function readUntil(
+  response: Response,
+  wantedText: string,
+): Promise<ReadableStreamDefaultReader<Uint8Array>> {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();
   let text = '';
-  while (!text.includes(wanted)) {
+  while (!text.includes(wantedText)) {
     const { value, done } = await reader.read();
-    if (done) throw new Error(`the stream ended before "${wanted}": ${text}`);
+    if (done) throw new Error(`the stream ended before "${wantedText}": ${text}`);
     text += decoder.decode(value, { stream: true });
   }
   return reader;

@@ -35,10 +35,10 @@ export interface TurnDifference {
 const aspects = ['text', 'thinking', 'calls', 'end', 'tokens'] as const;
 
 export function differences(expected: RecordedOutcome, actual: RecordedOutcome): TurnDifference[] {
-  const [wanted, found] = [expected, actual].map((outcome) => ('error' in outcome ? outcome.error : undefined));
-  if (wanted !== undefined && found !== undefined) return [];
+  const [wantedError, found] = [expected, actual].map((outcome) => ('error' in outcome ? outcome.error : undefined));
+  if (wantedError !== undefined && found !== undefined) return [];
   if ('error' in expected || 'error' in actual) {
-    return [{ aspect: 'error', expected: wanted ?? 'an answer', actual: found ?? 'an answer' }];
+    return [{ aspect: 'error', expected: wantedError ?? 'an answer', actual: found ?? 'an answer' }];
   }
   return aspects.flatMap((aspect) => {
     const texts = [expected, actual].map((turn) => JSON.stringify(turn[aspect]));

@@ -11,13 +11,13 @@ const claudeOrigin = 'anthropic-claude-v1';
 export const sealedDetails = (details: readonly Json[], model: string, seal: Envelopes['seal']): Json[] =>
   details.map(({ signature, data, ...rest }) => {
     const { format: origin = claudeOrigin, id } = rest;
-    const sealed = (signed: Partial<SignedEnvelope>) => seal({ origin: String(origin), model, ...signed });
+    const sealedWith = (fields: Partial<SignedEnvelope>) => seal({ origin: String(origin), model, ...fields });
     const of = typeof id === 'string' ? { of: { call: id } } : {};
     return {
       ...rest,
-      ...(typeof signature === 'string' ? { signature: sealed({ signature }) } : {}),
+      ...(typeof signature === 'string' ? { signature: sealedWith({ signature }) } : {}),
       ...(typeof data === 'string'
-        ? { data: sealed('of' in of ? { signature: data, ...of } : { encrypted: data }) }
+        ? { data: sealedWith('of' in of ? { signature: data, ...of } : { encrypted: data }) }
         : {}),
     };
   });

@@ -22,9 +22,9 @@ export function watchedWrapper(real: KeyWrapper = localKeyWrapper()): WatchedWra
       handedOut.push(created.clear);
       return created;
     },
-    async unwrap(wrapped, context) {
+    async unwrap(wrappedKey, context) {
       unwraps += 1;
-      const clear = await real.unwrap(wrapped, context);
+      const clear = await real.unwrap(wrappedKey, context);
       handedOut.push(clear);
       return clear;
     },

@@ -55,7 +55,7 @@ function checkEnvelope(reply: Reply): void {
   const { status, headers, text, isStream } = reply;
   must(!isStream && headers['content-type'] === 'application/json', 'an error that is no JSON', reply);
   const {
-    error: named,
+    error: errorName,
     message,
     correlation_id,
     reason,
@@ -63,7 +63,8 @@ function checkEnvelope(reply: Reply): void {
     ...others
   } = plainErrorOf(readObject(text, reply) as never) as Partial<Record<keyof ErrorBody, unknown>>;
   // An unknown path below neither base URL is reported in OpenAI's format, with the code inside `error`.
-  const error = status === 404 && typeof named === 'object' ? (named as { code?: unknown } | null)?.code : named;
+  const error =
+    status === 404 && typeof errorName === 'object' ? (errorName as { code?: unknown } | null)?.code : errorName;
   must(Object.keys(others).length === 0, 'members beside those of the envelope', reply);
   const entry = errorCatalogue[error as ErrorCode];
   must(entry !== undefined && entry.status === status, 'a code that does not have this status', reply);
@@ -117,13 +118,13 @@ function readObject(text: string, reply: Reply): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {
-    throw broken('not JSON', reply);
+    throw failureOf('not JSON', reply);
   }
 }
 
 function must(holds: boolean, what: string, reply: Reply): void {
-  if (!holds) throw broken(what, reply);
+  if (!holds) throw failureOf(what, reply);
 }
 
-const broken = (what: string, { status, headers, text }: Reply): Error =>
+const failureOf = (what: string, { status, headers, text }: Reply): Error =>
   new Error(`${what}: ${JSON.stringify({ status, headers, text: text.slice(0, 2_000) })}`);

@@ -44,7 +44,7 @@ describe('the charges of a call and its record', () => {
   let gateway: Harness;
   const narrowKey = newKey();
 
-  function watched(store: Store): Store {
+  function watchedStore(store: Store): Store {
     const { transact } = store;
     if (transact === undefined) throw new Error('this store has transactions');
     return {
@@ -89,7 +89,7 @@ describe('the charges of a call and its record', () => {
       moreWorkspaces: [
         { id: 'narrow', credit_usd: '10', keys: [{ name: 'narrow', key: narrowKey, ...limits, concurrency: 2 }] },
       ],
-      wrapStore: watched,
+      wrapStore: watchedStore,
     });
     await call(gateway);
   });

@@ -48,12 +48,12 @@ describe('a folder', () => {
 
   it('is opened by several at the same time, even if none of them has made it yet', async () => {
     const folder = temporaryFolder();
-    const opened = await Promise.all(Array.from({ length: 4 }, () => openFolder({ folder })));
+    const stores = await Promise.all(Array.from({ length: 4 }, () => openFolder({ folder })));
     await Promise.all(
-      opened.map(({ store }) => store.update({ table: 'ledger', key: 'a', changes: { add: { n: 1 } } })),
+      stores.map(({ store }) => store.update({ table: 'ledger', key: 'a', changes: { add: { n: 1 } } })),
     );
-    expect((await opened[0]?.store.get('ledger', 'a'))?.n).toBe(4);
-    await Promise.all(opened.map(({ close }) => close()));
+    expect((await stores[0]?.store.get('ledger', 'a'))?.n).toBe(4);
+    await Promise.all(stores.map(({ close }) => close()));
     expect(integrityOf(folder)).toBe('ok');
   });
 });
@@ -65,14 +65,14 @@ it('a damaged file is named to the operator, by the error of the call that meets
   // Opening the file reads the schema on the first page, so only the bytes after that page are damaged.
   bytes.fill(0xa5, 4_096);
   writeFileSync(fileOf(folder), bytes);
-  const opened = await openSqliteStore({ folder });
-  const error: unknown = await opened.store.get('config', 'any').catch((cause: unknown) => cause);
+  const otherStore = await openSqliteStore({ folder });
+  const error: unknown = await otherStore.store.get('config', 'any').catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(StoreUnavailable);
   expect((error as Error).cause).toMatchObject({
     name: 'StoreFileRefused',
     message: `${fileOf(folder)} is damaged: stop what uses the folder, and restore a copy of it`,
   });
-  await opened.close();
+  await otherStore.close();
 });
 
 describe('what is no store of ours is refused in one line and left as it is', () => {
@@ -135,7 +135,7 @@ describe('what is no store of ours is refused in one line and left as it is', ()
 
 describe('the log of writes', () => {
   it('is brought into the file by a thread: this one makes no checkpoint, and closes with nothing left in the log', async () => {
-    const watched = watchStatements();
+    const statements = watchStatements();
     const { folder, store, close } = await openFolder();
     await store.put({ table: 'cache', item: { pk: 'first' } });
     const salt = logSalt(folder);
@@ -144,11 +144,11 @@ describe('the log of writes', () => {
       writtenItems += 1;
       await store.put({ table: 'cache', item: { pk: `${writtenItems}`, text: 'x'.repeat(50_000) } });
     }
-    watched.stop();
-    expect(watched.connections.size).toBe(1);
-    for (const connection of watched.connections)
+    statements.stop();
+    expect(statements.connections.size).toBe(1);
+    for (const connection of statements.connections)
       expect(connection.prepare('PRAGMA wal_autocheckpoint').get()).toEqual({ wal_autocheckpoint: 0 });
-    expect(watched.texts.filter((text) => text.includes('wal_checkpoint'))).toEqual([]);
+    expect(statements.texts.filter((text) => text.includes('wal_checkpoint'))).toEqual([]);
     // The thread's write at the start of a new log causes another read of the cached items, and nothing else.
     for (let key = 1; key <= writtenItems; key += 1) expect(await store.get('cache', `${key}`)).toBeDefined();
     await close();

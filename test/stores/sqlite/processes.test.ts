@@ -28,8 +28,8 @@ describe('a counter with a limit', () => {
     const folder = temporaryFolder();
     const limit = 1_500;
     const children = Array.from({ length: 3 }, () => start('count', folder, String(limit)));
-    const added = await Promise.all(children.map(async (child) => Number((await linesOf(child)).at(-1))));
-    expect(added.reduce((sum, each) => sum + each)).toBe(limit);
+    const counts = await Promise.all(children.map(async (child) => Number((await linesOf(child)).at(-1))));
+    expect(counts.reduce((sum, each) => sum + each)).toBe(limit);
     const { store, close } = await openFolder({ folder });
     expect((await store.get('ledger', 'shared'))?.n).toBe(limit);
     await close();
@@ -39,7 +39,7 @@ describe('a counter with a limit', () => {
 describe('a process that is killed while it writes', () => {
   it('leaves a file that opens whole: each turn is there or not, and what was answered is', async () => {
     const folder = temporaryFolder();
-    const moved = new Map<string, number>();
+    const movedCounts = new Map<string, number>();
     let records = 0;
     // Each round is killed after another number of answers, so that it meets another moment.
     for (const answersBeforeKill of [1, 60, 400, 1_500]) {
@@ -53,7 +53,7 @@ describe('a process that is killed while it writes', () => {
       expect(lines.length).toBeGreaterThanOrEqual(answersBeforeKill);
       for (const line of lines) {
         const [lane = '', number] = line.split(' ');
-        moved.set(lane, Math.max(moved.get(lane) ?? 0, Number(number)));
+        movedCounts.set(lane, Math.max(movedCounts.get(lane) ?? 0, Number(number)));
       }
       records += lines.length;
 
@@ -63,7 +63,7 @@ describe('a process that is killed while it writes', () => {
       expect(Number(from?.n) + Number(to?.n)).toBe(0);
       // The process may have written some whose answers nobody read.
       expect(Number(to?.n)).toBeGreaterThanOrEqual(records);
-      for (const [lane, last] of moved)
+      for (const [lane, last] of movedCounts)
         expect(await store.get('records', lane, { sortKey: String(last) })).toBeDefined();
       await close();
     }
@@ -133,11 +133,11 @@ describe('a file that another process has locked', () => {
   it('is not waited for by a caller that has gone', async () => {
     const caller = new AbortController();
     const call = { table: 'keys', key: 'k', changes: { add: { n: 1 } } } as const;
-    const gone = test.store.update(call, { signal: caller.signal }).catch((error: unknown) => error);
+    const update = test.store.update(call, { signal: caller.signal }).catch((error: unknown) => error);
     await advance(20);
     caller.abort(new Error('the client left'));
     await advance(10);
-    expect(await gone).toMatchObject({ name: 'StoreUnavailable', cause: { message: 'the client left' } });
+    expect(await update).toMatchObject({ name: 'StoreUnavailable', cause: { message: 'the client left' } });
     other.exec('ROLLBACK');
     await advance(10);
     expect((await test.store.get('keys', 'k'))?.n).toBe(1);

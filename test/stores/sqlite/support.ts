@@ -92,19 +92,19 @@ export async function holdSyncs() {
   const handles = Object.getPrototypeOf(probe) as { datasync: () => Promise<void> };
   await probe.close();
   const { datasync } = handles;
-  const begun = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<Error | undefined>();
+  const start = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<Error | undefined>();
   let count = 0;
   handles.datasync = async function (this: unknown) {
     count += 1;
-    begun.resolve();
-    const failure = await released.promise;
+    start.resolve();
+    const failure = await release.promise;
     if (failure !== undefined) throw failure;
     return datasync.call(this);
   };
   return {
-    begun: () => begun.promise,
-    release: (failure?: Error) => released.resolve(failure),
+    begun: () => start.promise,
+    release: (failure?: Error) => release.resolve(failure),
     count: () => count,
     stop: () => void Object.assign(handles, { datasync }),
   };

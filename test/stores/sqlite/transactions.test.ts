@@ -79,10 +79,10 @@ describe('what one turn of the event loop asks for', () => {
 
 describe('a full disk', () => {
   it('fails the writes of a turn together, loses nothing before them, and is over when there is space', async () => {
-    const watched = watchStatements();
+    const statements = watchStatements();
     const full = await openFolder();
-    watched.stop();
-    const [connection] = watched.connections;
+    statements.stop();
+    const [connection] = statements.connections;
     const large = (key: string) =>
       full.store.put({ table: 'cache', item: { pk: key, text: 'x'.repeat(100_000) } }).catch((error: unknown) => error);
     await large('before');

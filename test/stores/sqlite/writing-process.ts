@@ -8,27 +8,27 @@ const add = (key: string, n: number) => store.update({ table: 'ledger', key, cha
 
 if (task === 'transfer') {
   const lane = async (name: string) => {
-    for (let moved = 1; ; moved += 1) {
+    for (let moveIndex = 1; ; moveIndex += 1) {
       await Promise.all([
         add('from', -1),
         add('to', 1),
-        store.put({ table: 'records', item: { pk: name, sk: String(moved), text: 'x'.repeat(500) } }),
+        store.put({ table: 'records', item: { pk: name, sk: String(moveIndex), text: 'x'.repeat(500) } }),
       ]);
-      process.stdout.write(`${name} ${moved}\n`);
+      process.stdout.write(`${name} ${moveIndex}\n`);
     }
   };
   await Promise.all(['a', 'b', 'c', 'd'].map(lane));
 } else {
-  let added = 0;
+  let addedCount = 0;
   const condition = { kind: 'not', of: { kind: 'atLeast', at: 'n', value: Number(limit) } } as const;
   const lane = async () => {
     for (;;) {
       const { kind } = await store.update({ table: 'ledger', key: 'shared', changes: { add: { n: 1 } }, condition });
       if (kind === 'refused') return;
-      added += 1;
+      addedCount += 1;
     }
   };
   await Promise.all(Array.from({ length: 8 }, lane));
   await close();
-  process.stdout.write(`${added}\n`);
+  process.stdout.write(`${addedCount}\n`);
 }

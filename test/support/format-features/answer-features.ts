@@ -88,8 +88,8 @@ const atOnce = (answer: FeatureAnswer) => [calls(answer), (answer.argumentPieces
 
 const thought = 'The user wants an answer. I should give a short one.';
 /** Returns the provider's own text, which is the last part of the sealed text. */
-const ownText = (sealed: string | undefined): string | undefined =>
-  /^gw1\.[\w-]+\.[\w-]+\.(.*)$/s.exec(sealed ?? '')?.[1];
+const ownText = (sealedText: string | undefined): string | undefined =>
+  /^gw1\.[\w-]+\.[\w-]+\.(.*)$/s.exec(sealedText ?? '')?.[1];
 const reasons = ({ message }: FeatureAnswer) => [
   message.reasoning,
   message.reasoning_details.map(({ type, text, signature, data }: Any) => [
@@ -156,8 +156,8 @@ export const answerFeatures: readonly FeatureRow[] = [
       'text, signatures of texts and calls',
       answers(
         (answer) => {
-          const [text, [reasoningText, signed]] = reasons(answer);
-          return [text, reasoningText, signed?.[1] === signatureOf(answer.message.content)];
+          const [text, [reasoningText, signature]] = reasons(answer);
+          return [text, reasoningText, signature?.[1] === signatureOf(answer.message.content)];
         },
         [thought, ['reasoning.text', thought, undefined], true],
       ),

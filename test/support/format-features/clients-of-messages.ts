@@ -24,7 +24,7 @@ const result = (content: unknown, more: Json = {}): Json => ({
 const webSearch = { type: 'web_search_20250305', name: 'web_search' };
 const longName = `mcp__${'a_server_with_a_long_name_'.repeat(3)}__read`;
 const ephemeral = { cache_control: { type: 'ephemeral' } };
-const brought = 'messages[0].content[0]';
+const broughtPath = 'messages[0].content[0]';
 
 export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
   {
@@ -55,7 +55,7 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
   {
     feature: 'image at a URL',
     asks: bringing(image({ type: 'url', url: 'https://example.com/a.png' })),
-    becomes: { ...everywhere(carried('https://example.com/a.png')), converse: refused(brought) },
+    becomes: { ...everywhere(carried('https://example.com/a.png')), converse: refused(broughtPath) },
   },
   {
     feature: 'PDF as bytes',
@@ -67,8 +67,8 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
     asks: bringing(document({ type: 'url', url: 'https://example.com/a.pdf' })),
     becomes: {
       ...everywhere(carried('https://example.com/a.pdf')),
-      converse: refused(brought),
-      'chat-completions': refused(brought),
+      converse: refused(broughtPath),
+      'chat-completions': refused(broughtPath),
     },
   },
   {
@@ -200,7 +200,7 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
     feature: '`cache_control` of a block',
     asks: bringing(text('Long.', ephemeral)),
     beside: bringing(text('Long.')),
-    becomes: { ...everywhere(dropped(`${brought}.cache_control`)), converse: carried('cachePoint') },
+    becomes: { ...everywhere(dropped(`${broughtPath}.cache_control`)), converse: carried('cachePoint') },
   },
   {
     feature: '`cache_control` of a request',
@@ -232,7 +232,7 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
       document({ type: 'text', media_type: 'text/plain', data: 'Once.' }, { citations: { enabled: true } }),
     ),
     beside: bringing(document({ type: 'text', media_type: 'text/plain', data: 'Once.' })),
-    becomes: everywhere(dropped(`${brought}.citations`)),
+    becomes: everywhere(dropped(`${broughtPath}.citations`)),
   },
   { feature: 'betas', asks: {}, headers: { 'anthropic-beta': 'new-2026' }, becomes: everywhere(dropped('betas')) },
   {
@@ -290,7 +290,7 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
   {
     feature: 'file ids',
     asks: bringing(document({ type: 'file', file_id: 'file_1' })),
-    becomes: everywhere(refused(brought)),
+    becomes: everywhere(refused(broughtPath)),
   },
   {
     feature: 'compactions',
@@ -300,6 +300,6 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
   {
     feature: 'blocks of another type',
     asks: bringing({ type: 'hologram', data: 'x' }),
-    becomes: everywhere(refused(brought)),
+    becomes: everywhere(refused(broughtPath)),
   },
 ];

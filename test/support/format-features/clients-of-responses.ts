@@ -35,7 +35,7 @@ const patch: Json = {
   name: 'apply_text',
   format: { type: 'grammar', syntax: 'lark', definition: 'start: "END OF GRAMMAR"' },
 };
-const brought = 'input[0].content[0]';
+const broughtPath = 'input[0].content[0]';
 const image = (url: string): Json => ({ type: 'input_image', image_url: url, detail: 'auto' });
 const pdf = { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' };
 
@@ -60,7 +60,7 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
   {
     feature: 'image at a URL',
     asks: bringing(image('https://example.com/a.png')),
-    becomes: { ...everywhere(carried('https://example.com/a.png')), converse: refused(brought) },
+    becomes: { ...everywhere(carried('https://example.com/a.png')), converse: refused(broughtPath) },
   },
   { feature: 'PDF as bytes', asks: bringing(pdf), becomes: everywhere(carried('JVBERi0=')) },
   {
@@ -68,14 +68,14 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
     asks: bringing({ type: 'input_file', file_url: 'https://example.com/a.pdf' }),
     becomes: {
       ...everywhere(carried('https://example.com/a.pdf')),
-      converse: refused(brought),
-      'chat-completions': refused(brought),
+      converse: refused(broughtPath),
+      'chat-completions': refused(broughtPath),
     },
   },
   {
     feature: 'audio',
     asks: bringing({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }),
-    becomes: { ...everywhere(refused(brought)), 'generate-content': carried('AAAA') },
+    becomes: { ...everywhere(refused(broughtPath)), 'generate-content': carried('AAAA') },
   },
   {
     feature: '`tools` of the type `function`, `strict`',
@@ -252,7 +252,7 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
   {
     feature: 'file ids',
     asks: bringing({ type: 'input_file', file_id: 'file_1' }),
-    becomes: everywhere(refused(brought)),
+    becomes: everywhere(refused(broughtPath)),
   },
   {
     feature: 'compactions',

@@ -27,7 +27,7 @@ const image = (url: string): Json => ({ type: 'image_url', image_url: { url } })
 const file = (file_data: string): Json => ({ type: 'file', file: { filename: 'a report.pdf', file_data } });
 const dataUrl = (mediaType: string): string => `data:${mediaType};base64,JVBERi0=`;
 /** The path of the added part in the request. */
-const brought = 'messages[0].content[1]';
+const broughtPath = 'messages[0].content[1]';
 /** Returns the same part in the sent request. */
 const sentPart = (body: Any): Any => (body.messages ?? body.contents)[0][body.contents ? 'parts' : 'content'][1];
 
@@ -210,7 +210,7 @@ export const requestFeatures: readonly FeatureRow[] = [
     'image at a URL',
     [{ asks: bringing(image('https://example.com/a.webp')) }],
     yes(sends((body) => sentPart(body).source, { type: 'url', url: 'https://example.com/a.webp' })),
-    no(brought),
+    no(broughtPath),
     cell(
       'yes, its kind by its name',
       sends((body) => sentPart(body).fileData, { mimeType: 'image/webp', fileUri: 'https://example.com/a.webp' }),
@@ -236,7 +236,7 @@ export const requestFeatures: readonly FeatureRow[] = [
     'PDF at a URL',
     [{ asks: bringing(file('https://example.com/a.pdf')) }],
     yes(sends((body) => sentPart(body).source, { type: 'url', url: 'https://example.com/a.pdf' })),
-    no(brought),
+    no(broughtPath),
     yes(sends((body) => sentPart(body).fileData.fileUri, 'https://example.com/a.pdf')),
     yes(sends(inputPart, { type: 'input_file', file_url: 'https://example.com/a.pdf' })),
   ),
@@ -254,13 +254,13 @@ export const requestFeatures: readonly FeatureRow[] = [
     cell(
       'plain text',
       sends((body) => sentPart(body).source.media_type, 'text/plain'),
-      passesOver(brought),
+      passesOver(broughtPath),
     ),
     cell(
       'text, CSV, HTML, Markdown, Office',
       sends((body) => sentPart(body).document.format, 'txt'),
       ...['csv', 'html', 'md', 'doc', 'xls'].map((kind) => sends((body) => sentPart(body).document.format, kind)),
-      passesOver(brought),
+      passesOver(broughtPath),
     ),
     cell(
       'any',
@@ -280,21 +280,21 @@ export const requestFeatures: readonly FeatureRow[] = [
       ].map((mediaType) => sends((body) => inputPart(body).file_data, dataUrl(mediaType))) as [
         ReturnType<typeof sends>,
       ]),
-      passesOver(brought),
+      passesOver(broughtPath),
     ),
   ),
   row(
     "a file by a provider's id",
     [{ asks: bringing({ type: 'file', file: { file_id: 'file-1' } }) }],
-    ...everywhere(no(brought)),
+    ...everywhere(no(broughtPath)),
   ),
   row(
     'audio',
     [{ asks: bringing({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }) }],
-    no(brought),
-    no(brought),
+    no(broughtPath),
+    no(broughtPath),
     yes(sends((body) => sentPart(body).inlineData, { mimeType: 'audio/wav', data: 'AAAA' })),
-    no(brought),
+    no(broughtPath),
   ),
   row(
     'tools, tool calls, tool results',
@@ -731,7 +731,7 @@ export const requestFeatures: readonly FeatureRow[] = [
       { asks: bringing(image('data:image/png;base64')) },
       { asks: { response_format: { type: 'grammar' } } },
     ],
-    ...everywhere(no(brought, brought, brought, 'response_format')),
+    ...everywhere(no(broughtPath, broughtPath, broughtPath, 'response_format')),
   ),
   row(
     '`user`, `safety_identifier`, `prompt_cache_key`',

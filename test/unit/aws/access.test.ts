@@ -157,17 +157,17 @@ describe('calls to the services of AWS', () => {
     ['SECRETS_MANAGER', 'secretsmanager', { GW_PROVIDER_SECRET: 'gw/dev/providers' }],
   ] as const;
 
-  async function callAll(named: Readonly<Record<string, string>>, options = {}): Promise<void> {
-    const { wrapper, blobs, credentials } = testStage(named, options);
+  async function callAll(variables: Readonly<Record<string, string>>, options = {}): Promise<void> {
+    const { wrapper, blobs, credentials } = testStage(variables, options);
     await credentials.ready();
-    if ('GW_BYOK_KEY_ID' in named) await wrapper.createDataKey(context);
-    if ('GW_SPILL_BUCKET' in named) await blobs.get('key');
+    if ('GW_BYOK_KEY_ID' in variables) await wrapper.createDataKey(context);
+    if ('GW_SPILL_BUCKET' in variables) await blobs.get('key');
   }
 
-  it.each(services)('go where AWS_ENDPOINT_URL_%s says, signed for %s', async (name, service, named) => {
+  it.each(services)('go where AWS_ENDPOINT_URL_%s says, signed for %s', async (name, service, variables) => {
     process.env.AWS_ENDPOINT_URL = 'http://127.0.0.1:1';
     process.env[`AWS_ENDPOINT_URL_${name}`] = server.endpoint;
-    await callAll({ ...named, AWS_ENDPOINT_URL: 'set' });
+    await callAll({ ...variables, AWS_ENDPOINT_URL: 'set' });
     expect(server.requests).toHaveLength(1);
     const { authorization, ...headers } = server.requests[0]?.headers ?? {};
     expect(authorization).toMatch(
@@ -305,8 +305,8 @@ describe('the signer of a client', () => {
           const obliged = Object.keys(otherHeaders).filter((name) => name.startsWith('x-amz-') || name === 'host');
           expect(names).toEqual(expect.arrayContaining(obliged));
           const plain = new SignatureV4({ service: 'dynamodb', region, credentials: identity, sha256: Sha256 });
-          const signed = Object.fromEntries(names.map((name) => [name, otherHeaders[name] ?? '']));
-          const expected = await plain.sign({ ...fields, headers: signed }, { signingDate });
+          const headersSigned = Object.fromEntries(names.map((name) => [name, otherHeaders[name] ?? '']));
+          const expected = await plain.sign({ ...fields, headers: headersSigned }, { signingDate });
           expect(authorization).toBe(expected.headers.authorization);
         }
       }),
@@ -315,11 +315,11 @@ describe('the signer of a client', () => {
 
 describe('a request of a client', () => {
   it('that has no connection in time is one to repeat, and leaves no idle socket behind', async () => {
-    const opened: unknown[] = [];
+    const openings: unknown[] = [];
     let closings = 0;
     class LateAgent extends Agent {
       override createConnection(options: object) {
-        opened.push((options as { readonly connectTimeoutMs?: number }).connectTimeoutMs);
+        openings.push((options as { readonly connectTimeoutMs?: number }).connectTimeoutMs);
         const socket = new PassThrough();
         queueMicrotask(() => socket.destroy(Object.assign(new Error('late'), { code: 'GW_CONNECT_TIMEOUT' })));
         return socket;
@@ -333,6 +333,6 @@ describe('a request of a client', () => {
       () => undefined,
       (reason) => reason,
     );
-    expect([isTransientError(error), maySendAgain(error, 'once'), opened, closings]).toEqual([true, false, [500], 1]);
+    expect([isTransientError(error), maySendAgain(error, 'once'), openings, closings]).toEqual([true, false, [500], 1]);
   });
 });

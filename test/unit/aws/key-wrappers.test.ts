@@ -40,16 +40,16 @@ describe('over HTTP', () => {
     kms.on(GenerateDataKeyCommand).callsFake(async ({ EncryptionContext }) => {
       const [clear, iv] = [randomBytes(32), randomBytes(12)];
       const cipher = createCipheriv('aes-256-gcm', master, iv).setAAD(authenticated(EncryptionContext));
-      const sealed = Buffer.concat([iv, cipher.update(clear), cipher.final(), cipher.getAuthTag()]);
-      return { KeyId: known, Plaintext: new Uint8Array(clear), CiphertextBlob: new Uint8Array(sealed) };
+      const sealedBytes = Buffer.concat([iv, cipher.update(clear), cipher.final(), cipher.getAuthTag()]);
+      return { KeyId: known, Plaintext: new Uint8Array(clear), CiphertextBlob: new Uint8Array(sealedBytes) };
     });
     kms.on(DecryptCommand).callsFake(async ({ KeyId, CiphertextBlob, EncryptionContext }) => {
       if (KeyId !== known) throw new IncorrectKeyException({ message: 'another key', $metadata: {} });
       try {
-        const sealed = Buffer.from(CiphertextBlob);
-        const decipher = createDecipheriv('aes-256-gcm', master, sealed.subarray(0, 12), { authTagLength: 16 });
-        decipher.setAAD(authenticated(EncryptionContext)).setAuthTag(sealed.subarray(-16));
-        return { Plaintext: Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]) };
+        const sealedBytes = Buffer.from(CiphertextBlob);
+        const decipher = createDecipheriv('aes-256-gcm', master, sealedBytes.subarray(0, 12), { authTagLength: 16 });
+        decipher.setAAD(authenticated(EncryptionContext)).setAuthTag(sealedBytes.subarray(-16));
+        return { Plaintext: Buffer.concat([decipher.update(sealedBytes.subarray(12, -16)), decipher.final()]) };
       } catch {
         throw new InvalidCiphertextException({ message: 'not sealed so', $metadata: {} });
       }
@@ -83,8 +83,8 @@ describe('over HTTP', () => {
 
     it('are a broken seal when a byte was changed, or another key wrapped them', async () => {
       const { wrapped } = await wrapper.createDataKey(context);
-      const changed = Uint8Array.from(wrapped, (byte, index) => (index === 20 ? byte ^ 1 : byte));
-      await expect(wrapper.unwrap(changed, context)).rejects.toBeInstanceOf(SealBroken);
+      const changedBytes = Uint8Array.from(wrapped, (byte, index) => (index === 20 ? byte ^ 1 : byte));
+      await expect(wrapper.unwrap(changedBytes, context)).rejects.toBeInstanceOf(SealBroken);
       imitateKey('another key');
       await expect(wrapper.unwrap(wrapped, context)).rejects.toBeInstanceOf(SealBroken);
     });
@@ -98,7 +98,7 @@ describe('over HTTP', () => {
       'are no broken seal when KMS answers %s: it cannot be asked now',
       async (name) => {
         kms.on(DecryptCommand).rejects(refusal(name));
-        const error: unknown = await wrapper.unwrap(new Uint8Array(40), context).catch((thrown) => thrown);
+        const error: unknown = await wrapper.unwrap(new Uint8Array(40), context).catch((failure) => failure);
         expect(error).not.toBeInstanceOf(SealBroken);
         expect(error).toMatchObject({ name });
       },
@@ -111,7 +111,7 @@ describe('over HTTP', () => {
       kms.on(GenerateDataKeyCommand).resolves(answer);
       kms.on(DecryptCommand).resolves(answer);
       for (const call of [wrapper.createDataKey(context), wrapper.unwrap(new Uint8Array(40), context)]) {
-        const error: Error = await call.then(() => new SealBroken()).catch((thrown) => thrown);
+        const error: Error = await call.then(() => new SealBroken()).catch((failure) => failure);
         expect(error).not.toBeInstanceOf(SealBroken);
         expect(`${error.stack} ${String(error.cause)}`).not.toMatch(/secret|c2VjcmV0/);
       }
@@ -125,18 +125,18 @@ describe('over HTTP', () => {
 
     it('opens what it sealed, with one call to KMS however often, and nothing sealed for another stage', async () => {
       const vault = vaultOf('dev');
-      const sealed = await vault.seal(place, 'sk-acme-key');
+      const sealedKey = await vault.seal(place, 'sk-acme-key');
       const before = calls();
-      expect(await vault.open(place, sealed)).toBe('sk-acme-key');
-      expect(await vault.open(place, sealed)).toBe('sk-acme-key');
+      expect(await vault.open(place, sealedKey)).toBe('sk-acme-key');
+      expect(await vault.open(place, sealedKey)).toBe('sk-acme-key');
       expect(calls()).toBe(before + 1);
-      await expect(vaultOf('prod').open(place, sealed)).rejects.toBeInstanceOf(SealBroken);
+      await expect(vaultOf('prod').open(place, sealedKey)).rejects.toBeInstanceOf(SealBroken);
     });
 
     it('is unavailable, not broken, while KMS refuses the function', async () => {
-      const sealed = await vaultOf('dev').seal(place, 'sk-acme-key');
+      const sealedKey = await vaultOf('dev').seal(place, 'sk-acme-key');
       kms.on(DecryptCommand).rejects(refusal('AccessDeniedException'));
-      await expect(vaultOf('dev').open(place, sealed)).rejects.toBeInstanceOf(StoreUnavailable);
+      await expect(vaultOf('dev').open(place, sealedKey)).rejects.toBeInstanceOf(StoreUnavailable);
     });
   });
 });

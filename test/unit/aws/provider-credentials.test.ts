@@ -211,8 +211,12 @@ describe('one secret', () => {
       const endpoint = await startTokenEndpoint();
       const stage = await readyStage(holding(JSON.stringify({ vertex: textOf(endpoint.account()) })));
       const found = stage.credentials.find({ id: 'v', auth: { gcp: { secret: 'vertex' } } } as ProviderDocument);
-      const signed = await found?.sign?.({ url: new URL('https://v.example/x'), headers: { a: 'b' }, body: '{}' });
-      expect(signed).toEqual({ a: 'b', authorization: 'Bearer token-1' });
+      const signedHeaders = await found?.sign?.({
+        url: new URL('https://v.example/x'),
+        headers: { a: 'b' },
+        body: '{}',
+      });
+      expect(signedHeaders).toEqual({ a: 'b', authorization: 'Bearer token-1' });
       expect(endpoint.requests.map(({ isSigned }) => isSigned)).toEqual([true]);
       // The secret is no API key, so no header can be made from it.
       expect(stage.credentials.find({ auth: { bearer: { secret: 'vertex' } } } as ProviderDocument)).toBeUndefined();

@@ -80,8 +80,8 @@ describe('the bucket, over HTTP', () => {
     const started = await startScriptedServer(behaviours);
     server = started;
     process.env.AWS_ENDPOINT_URL_S3 = started.endpoint;
-    const named = { GW_SPILL_BUCKET: bucket, AWS_ENDPOINT_URL_S3: started.endpoint };
-    return { server: started, blobs: testStage(named).blobs };
+    const variables = { GW_SPILL_BUCKET: bucket, AWS_ENDPOINT_URL_S3: started.endpoint };
+    return { server: started, blobs: testStage(variables).blobs };
   }
 
   it('is in the path if a server takes the place of AWS', async () => {

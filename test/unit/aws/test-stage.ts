@@ -21,12 +21,12 @@ export interface TestStageOptions {
 }
 
 /** Returns the adapters. `named` are the GW_ variables of the function. */
-export function testStage(named: Readonly<Record<string, string>>, options: TestStageOptions = {}): TestStage {
+export function testStage(variables: Readonly<Record<string, string>>, options: TestStageOptions = {}): TestStage {
   const { clock = systemClock } = options;
   const awsCredentials = 'awsCredentials' in options ? options.awsCredentials : async () => awsIdentity;
   const lines: string[] = [];
   const adapters = createAwsAdapters({
-    environment: readEnvironment({ GW_STAGE: 'dev', AWS_REGION: 'eu-west-1', ...named }),
+    environment: readEnvironment({ GW_STAGE: 'dev', AWS_REGION: 'eu-west-1', ...variables }),
     clock,
     randomness: { ...systemRandomness, fraction: () => 0 },
     log: createLog({ clock, write: (line) => lines.push(line) }),

@@ -50,7 +50,7 @@ describe('the cost of a call', () => {
             media: {},
             tiers: [],
           };
-          const reported = {
+          const reportedTokens = {
             input: prompt,
             cached,
             cacheWrite: writtenTokens,
@@ -58,7 +58,7 @@ describe('the cost of a call', () => {
             output: completion,
             reasoning: 0,
           };
-          const usage = toBilledUsage(reported, 'included', { promptTokens: 0, outputBytes: 0 });
+          const usage = toBilledUsage(reportedTokens, 'included', { promptTokens: 0, outputBytes: 0 });
           const cost = costOf(usage, prices);
           const hits = Math.min(cached, prompt);
           const writes = Math.min(writtenTokens, prompt - hits);
@@ -88,13 +88,13 @@ describe('the cost of a call', () => {
     fc.assert(
       fc.property(tokens, tokens, price, (prompt, completion, text) => {
         const perToken = parsePricePerMillion(text) ?? null;
-        const reported = { prompt_tokens: prompt, completion_tokens: completion };
-        const billed = toBilledUsage(readUsageReport(reported)?.tokens, 'included', {
+        const reportedUsage = { prompt_tokens: prompt, completion_tokens: completion };
+        const billed = toBilledUsage(readUsageReport(reportedUsage)?.tokens, 'included', {
           promptTokens: 0,
           outputBytes: 0,
         });
         const cost = costOf(billed, pricedAt(perToken));
-        const merged = mergeUsage(reported, billed, { total: cost.total, upstream: cost }, servedCall) as {
+        const merged = mergeUsage(reportedUsage, billed, { total: cost.total, upstream: cost }, servedCall) as {
           cost: unknown;
           cost_usd: string;
           cost_details: object;
@@ -202,7 +202,7 @@ describe('what a call is billed for', () => {
   });
 
   it('never credits anyone and never charges a fortune, whatever a provider reports', () => {
-    const reported = fc.record({
+    const reportedUsage = fc.record({
       prompt_tokens: fc.anything(),
       completion_tokens: fc.anything(),
       prompt_tokens_details: fc.oneof(
@@ -212,7 +212,7 @@ describe('what a call is billed for', () => {
       completion_tokens_details: fc.oneof(fc.anything(), fc.record({ reasoning_tokens: fc.anything() })),
     });
     fc.assert(
-      fc.property(reported, fc.constantFrom('included' as const, 'additive' as const), (usage, style) => {
+      fc.property(reportedUsage, fc.constantFrom('included' as const, 'additive' as const), (usage, style) => {
         const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = read(usage, style);
         for (const count of [promptTokens, cachedTokens, cacheWriteTokens, completionTokens]) {
           expect(Number.isSafeInteger(count) && count >= 0 && count <= 2_000_000_000).toBe(true);

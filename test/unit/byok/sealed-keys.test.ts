@@ -33,16 +33,16 @@ const flipped = (bytes: Uint8Array, at: number): Uint8Array =>
 describe('a sealed key', () => {
   it('opens to the very text in its place, and shows nothing of it while sealed', async () => {
     const vault = vaultOn();
-    const sealed = await vault.seal(place, canary);
-    expect(await vault.open(place, sealed)).toBe(canary);
-    const visibleText = JSON.stringify(sealed, (_name, value) =>
+    const sealedKey = await vault.seal(place, canary);
+    expect(await vault.open(place, sealedKey)).toBe(canary);
+    const visibleText = JSON.stringify(sealedKey, (_name, value) =>
       value instanceof Uint8Array ? [Buffer.from(value).toString('latin1'), Buffer.from(value).toString('hex')] : value,
     );
     for (const form of [canary, Buffer.from(canary).toString('hex'), Buffer.from(canary).toString('base64')]) {
       expect(visibleText).not.toContain(form);
     }
-    expect(Object.keys(sealed).sort()).toEqual(['ciphertext', 'iv', 'tag', 'v', 'wrapped_key']);
-    expect([sealed.iv.byteLength, sealed.tag.byteLength]).toEqual([12, 16]);
+    expect(Object.keys(sealedKey).sort()).toEqual(['ciphertext', 'iv', 'tag', 'v', 'wrapped_key']);
+    expect([sealedKey.iv.byteLength, sealedKey.tag.byteLength]).toEqual([12, 16]);
   });
 
   it('is another text each time, so that two connections with one key cannot be matched', async () => {
@@ -58,10 +58,10 @@ describe('a sealed key', () => {
     ['another provider', { ...place, provider: 'other' }],
   ])('that was moved to %s does not open, not even after it was opened in its place', async (_title, elsewhere) => {
     const vault = vaultOn();
-    const sealed = await vault.seal(place, canary);
-    await expect(vault.open(elsewhere, sealed)).rejects.toThrow('does not open');
-    await vault.open(place, sealed);
-    await expect(vault.open(elsewhere, sealed)).rejects.toMatchObject({ name: 'SealBroken' });
+    const sealedKey = await vault.seal(place, canary);
+    await expect(vault.open(elsewhere, sealedKey)).rejects.toThrow('does not open');
+    await vault.open(place, sealedKey);
+    await expect(vault.open(elsewhere, sealedKey)).rejects.toMatchObject({ name: 'SealBroken' });
   });
 
   it('names the KMS key that wrapped it, also when it does not open: the one that a new deployment has to adopt', async () => {
@@ -72,10 +72,10 @@ describe('a sealed key', () => {
       createDataKey: async (context) => ({ ...(await real.createDataKey(context)), wrappedBy: keyArn }),
       unwrap: real.unwrap,
     });
-    const sealed = await vaultOn(kms(local)).seal(place, canary);
-    expect(sealed.wrapped_by).toBe(keyArn);
-    expect(await vaultOn(kms(local)).open(place, sealed)).toBe(canary);
-    await expect(vaultOn(kms(localKeyWrapper())).open(place, sealed)).rejects.toThrow(`(it names ${keyArn})`);
+    const sealedKey = await vaultOn(kms(local)).seal(place, canary);
+    expect(sealedKey.wrapped_by).toBe(keyArn);
+    expect(await vaultOn(kms(local)).open(place, sealedKey)).toBe(canary);
+    await expect(vaultOn(kms(localKeyWrapper())).open(place, sealedKey)).rejects.toThrow(`(it names ${keyArn})`);
   });
 
   it('that was moved does not open under a data key of the new place either', async () => {
@@ -87,30 +87,32 @@ describe('a sealed key', () => {
 
   it('of another stage or under another master key does not open', async () => {
     const wrapper = localKeyWrapper();
-    const sealed = await vaultOn(wrapper, 'prod').seal(place, canary);
-    await expect(vaultOn(wrapper, 'dev').open(place, sealed)).rejects.toMatchObject({ name: 'SealBroken' });
-    await expect(vaultOn(localKeyWrapper(), 'prod').open(place, sealed)).rejects.toMatchObject({ name: 'SealBroken' });
-    expect(await vaultOn(wrapper, 'prod').open(place, sealed)).toBe(canary);
+    const sealedKey = await vaultOn(wrapper, 'prod').seal(place, canary);
+    await expect(vaultOn(wrapper, 'dev').open(place, sealedKey)).rejects.toMatchObject({ name: 'SealBroken' });
+    await expect(vaultOn(localKeyWrapper(), 'prod').open(place, sealedKey)).rejects.toMatchObject({
+      name: 'SealBroken',
+    });
+    expect(await vaultOn(wrapper, 'prod').open(place, sealedKey)).toBe(canary);
   });
 
   it('with any byte changed, or with a tag cut short, does not open', async () => {
     const vault = vaultOn();
-    const sealed = await vault.seal(place, canary);
+    const sealedKey = await vault.seal(place, canary);
     const members = ['wrapped_key', 'iv', 'tag', 'ciphertext'] as const;
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...members), fc.nat(), async (member, position) => {
-        const bytes = sealed[member];
-        const changed = { ...sealed, [member]: flipped(bytes, position % bytes.byteLength) };
-        await expect(vault.open(place, changed)).rejects.toMatchObject({ name: 'SealBroken' });
+        const bytes = sealedKey[member];
+        const changedKey = { ...sealedKey, [member]: flipped(bytes, position % bytes.byteLength) };
+        await expect(vault.open(place, changedKey)).rejects.toMatchObject({ name: 'SealBroken' });
       }),
       { numRuns: 60 },
     );
     for (const length of [0, 4, 15]) {
-      const cut = { ...sealed, tag: sealed.tag.subarray(0, length) };
+      const cut = { ...sealedKey, tag: sealedKey.tag.subarray(0, length) };
       await expect(vault.open(place, cut)).rejects.toMatchObject({ name: 'SealBroken' });
     }
-    await expect(vault.open(place, { ...sealed, wrapped_key: new Uint8Array() })).rejects.toThrow('does not open');
-    await expect(vault.open(place, { ...sealed, v: 2 })).rejects.toThrow('does not open');
+    await expect(vault.open(place, { ...sealedKey, wrapped_key: new Uint8Array() })).rejects.toThrow('does not open');
+    await expect(vault.open(place, { ...sealedKey, v: 2 })).rejects.toThrow('does not open');
   });
 
   it('leaves no data key behind once it is sealed', async () => {
@@ -133,8 +135,8 @@ function setUp(unwrap: (name: string) => Promise<Buffer> = async () => Buffer.al
   const wrapper: KeyWrapper = {
     isShared: true,
     createDataKey: () => Promise.reject(new Error('not asked here')),
-    async unwrap(wrapped, { workspace }) {
-      const name = Buffer.from(wrapped).toString();
+    async unwrap(wrappedKey, { workspace }) {
+      const name = Buffer.from(wrappedKey).toString();
       unwraps.push(`${name} ${workspace}`);
       const clear = await unwrap(name);
       buffers.push(clear);
@@ -258,13 +260,13 @@ describe('on disk', () => {
   describe('the master key of a local run', () => {
     it('is made once in a file of its owner alone, and opens after a restart what was sealed before', async () => {
       const folder = join(root, 'made', 'on-demand');
-      const sealed = await vaultOn(localKeyWrapper({ folder })).seal(place, 'key');
+      const sealedKey = await vaultOn(localKeyWrapper({ folder })).seal(place, 'key');
       const [name = '', ...more] = readdirSync(folder);
       expect(more).toEqual([]);
       expect([permissions(join(folder, name)), permissions(folder)]).toEqual([0o600, 0o700]);
       const bytes = readFileSync(join(folder, name));
       expect(bytes).toHaveLength(32);
-      expect(await vaultOn(localKeyWrapper({ folder })).open(place, sealed)).toBe('key');
+      expect(await vaultOn(localKeyWrapper({ folder })).open(place, sealedKey)).toBe('key');
       expect(readFileSync(join(folder, name)).equals(bytes)).toBe(true);
     });
 
@@ -281,14 +283,14 @@ describe('on disk', () => {
       };
       const loser = localKeyWrapper({ folder, randomness });
       if (winner === undefined) throw new Error('no process won');
-      const sealed = await vaultOn(winner).seal(place, 'key');
-      expect(await vaultOn(loser).open(place, sealed)).toBe('key');
+      const sealedKey = await vaultOn(winner).seal(place, 'key');
+      expect(await vaultOn(loser).open(place, sealedKey)).toBe('key');
       expect(readdirSync(folder)).toHaveLength(1);
     });
 
     it('without a folder ends with its wrapper and touches no disk', async () => {
-      const sealed = await vaultOn(localKeyWrapper()).seal(place, 'key');
-      await expect(vaultOn(localKeyWrapper()).open(place, sealed)).rejects.toThrow('does not open');
+      const sealedKey = await vaultOn(localKeyWrapper()).seal(place, 'key');
+      await expect(vaultOn(localKeyWrapper()).open(place, sealedKey)).rejects.toThrow('does not open');
       expect(readdirSync(root)).toEqual([]);
     });
 

@@ -160,9 +160,10 @@ describe('random histories', () => {
     it('serves what the latest read gave, value or failure, however late an earlier one ends', () =>
       always(async ({ questions }) => {
         for (const { served, latest } of questions) {
-          const [got, wanted] = await Promise.allSettled([served, latest.promise]);
-          expect(got).toEqual(wanted);
-          if (got.status === 'fulfilled') expect(got.value === undefined || got.value === latest).toBe(true);
+          const [servedResult, wantedResult] = await Promise.allSettled([served, latest.promise]);
+          expect(servedResult).toEqual(wantedResult);
+          if (servedResult.status === 'fulfilled')
+            expect(servedResult.value === undefined || servedResult.value === latest).toBe(true);
         }
       }));
   });

@@ -38,9 +38,9 @@ const nova = modelOf('nova', { upstream: 'amazon.nova-pro-v1:0', region: 'us-eas
 const models = [claude, nova];
 
 const found = (modelId: string, among = models) => {
-  const named = findAtBedrock(modelId, among);
-  if (named.kind !== 'found') return named;
-  const { model, candidates } = named.model;
+  const match = findAtBedrock(modelId, among);
+  if (match.kind !== 'found') return match;
+  const { model, candidates } = match.model;
   return [model.id, ...candidates.map(({ entry }) => entry.upstream_model)];
 };
 const all = ['claude', `eu.${sonnet}`, `us.${sonnet}`, sonnet, 'claude-sonnet-4'];
@@ -104,10 +104,10 @@ describe('a name of Amazon Bedrock', () => {
         fc.constantFrom(...prefixes),
         (lists, prefix) => {
           const among = lists.map((list, at) => modelOf(`m${at}`, ...list));
-          const named = findAtBedrock(prefix + sonnet, among);
-          if (named.kind !== 'found' || prefix === '') return;
-          expect(named.model.candidates.length).toBeGreaterThan(0);
-          for (const { entry, provider } of named.model.candidates) {
+          const match = findAtBedrock(prefix + sonnet, among);
+          if (match.kind !== 'found' || prefix === '') return;
+          expect(match.model.candidates.length).toBeGreaterThan(0);
+          for (const { entry, provider } of match.model.candidates) {
             expect(provider.kind).toBe('bedrock');
             const region = readBedrockName(entry.upstream_model).region;
             if (region !== undefined) expect(`${region}.`).toBe(prefix);

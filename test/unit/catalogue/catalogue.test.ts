@@ -177,8 +177,8 @@ describe('the reader', () => {
       expect(calls).toEqual(['pointer', 'body', 'pointer']);
       storedText = '2';
       nowMs += configFreshMs;
-      const changed = await catalogue.current();
-      expect([changed.version, changed.service.queue_ms]).toEqual(['2', 2]);
+      const changedCatalogue = await catalogue.current();
+      expect([changedCatalogue.version, changedCatalogue.service.queue_ms]).toEqual(['2', 2]);
       expect(calls).toEqual(['pointer', 'body', 'pointer', 'pointer', 'body']);
     });
 

@@ -143,9 +143,9 @@ describe('the retry headers', () => {
   });
 
   it('cover every 409, 429 and 504 there is', () => {
-    const named = new Set([...terminal, ...waiting, 'execution_in_progress']);
+    const listedCodes = new Set([...terminal, ...waiting, 'execution_in_progress']);
     const retriedBySdks = codes.filter((code) => [409, 429, 504].includes(errorCatalogue[code].status));
-    expect(retriedBySdks.filter((code) => !named.has(code))).toEqual([]);
+    expect(retriedBySdks.filter((code) => !listedCodes.has(code))).toEqual([]);
   });
 
   it('stop retries of what usually is worth one, if this case is not', () => {

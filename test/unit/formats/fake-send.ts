@@ -164,7 +164,7 @@ export function withEachMember(value: unknown, odd: unknown): unknown[] {
   const replace = (name: string, member: unknown) =>
     Array.isArray(value) ? value.with(Number(name), member) : { ...value, [name]: member };
   return Object.entries(value).flatMap(([name, member]) =>
-    [odd, ...withEachMember(member, odd)].map((changed) => replace(name, changed)),
+    [odd, ...withEachMember(member, odd)].map((change) => replace(name, change)),
   );
 }
 

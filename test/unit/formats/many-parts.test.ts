@@ -120,8 +120,8 @@ describe('of very many parts each is looked at a few times only', () => {
       'signatures of one text',
       () => {
         const calls = names.map((name) => ({ type: 'tool_use', id: name, name, input: {} }));
-        const signed = each(() => ({ type: 'redacted_thinking', data: textSignature }));
-        const content = [{ type: 'text', text: 'a' }, ...calls, ...signed];
+        const signatures = each(() => ({ type: 'redacted_thinking', data: textSignature }));
+        const content = [{ type: 'text', text: 'a' }, ...calls, ...signatures];
         return callOf(messagesSource, { messages: [{ role: 'assistant', content }] }, envelopes);
       },
     ],
@@ -257,11 +257,11 @@ describe('of very many parts each is looked at a few times only', () => {
     ['that are declared', 0, 'forced_tool', count],
     ['that are not', count, 'tools', 0],
   ] as const)('if a choice of Responses allows tools %s', async (_which, offset, kind, allowed) => {
-    const named = (index: number) => ({ type: 'function', name: `f${index}` });
-    const chosen = each((index) => named(count - 1 - index + offset));
+    const toolNamed = (index: number) => ({ type: 'function', name: `f${index}` });
+    const chosen = each((index) => toolNamed(count - 1 - index + offset));
     const body = {
       input: '?',
-      tools: each(named),
+      tools: each(toolNamed),
       tool_choice: { type: 'allowed_tools', mode: 'required', tools: chosen },
     };
     const looks = await looksOf(async () => {
@@ -420,9 +420,9 @@ it('what the plan asks of a long body is read in turns of their own, and the who
     });
     return reads;
   };
-  const translated = await readsOf('converse');
-  expect(translated.map(([what]) => what)).toEqual(['needs', 'size', 'body', 'hub needs']);
-  expect(new Set(translated.slice(0, 3).map(([, turn]) => turn)).size).toBe(3);
+  const translatedReads = await readsOf('converse');
+  expect(translatedReads.map(([what]) => what)).toEqual(['needs', 'size', 'body', 'hub needs']);
+  expect(new Set(translatedReads.slice(0, 3).map(([, turn]) => turn)).size).toBe(3);
   expect((await readsOf('messages')).map(([what]) => what)).toEqual(['needs', 'size']);
 });
 

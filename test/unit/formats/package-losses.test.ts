@@ -35,9 +35,9 @@ describe('a model that cannot be made to call a tool', () => {
   it.each(models)(
     '%s %s: is passed over for a call that has to be made, and asked for any other',
     async (api, model) => {
-      const named = { type: 'function', function: { name: 'weather' } };
-      const some = { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [named] } };
-      for (const choice of ['required', named, some]) {
+      const namedTool = { type: 'function', function: { name: 'weather' } };
+      const some = { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [namedTool] } };
+      for (const choice of ['required', namedTool, some]) {
         const request = { tools: [tool('weather')], tool_choice: choice };
         const { outcome, requests } = await ask({ api, model, answer: fineAnswer(api), body: request });
         expect([failureOf(outcome).param, requests]).toEqual(['tool_choice', []]);
@@ -105,9 +105,9 @@ it.each([
 
 describe.each(apis)('arguments of %s', (api) => {
   // JSON.parse rounds these numbers, and packages refuse an answer with these names.
-  const named = '{"__proto__":{"a":1},"constructor":{"prototype":{}}}';
-  const inputs = [{ n: rawNumber('12345678901234567890.10'), e: rawNumber('1.0e5') }, JSON.parse(named)];
-  const texts = ['{"n":12345678901234567890.10,"e":1.0e5}', named];
+  const namedText = '{"__proto__":{"a":1},"constructor":{"prototype":{}}}';
+  const inputs = [{ n: rawNumber('12345678901234567890.10'), e: rawNumber('1.0e5') }, JSON.parse(namedText)];
+  const texts = ['{"n":12345678901234567890.10,"e":1.0e5}', namedText];
   const blocks = inputs.map((args, index) => ({ id: `c${index}`, name: 'weather', args }));
 
   it('keep their digits and their names, whole, streamed, and in the history', async () => {
@@ -124,7 +124,7 @@ describe.each(apis)('arguments of %s', (api) => {
       body: { tools, messages: [user('?'), message, { role: 'tool', tool_call_id: 'c0', content: 'Fine.' }] },
     });
     // Responses has arguments as a JSON text inside a text.
-    for (const text of ['{"n":12345678901234567890.10,', named])
+    for (const text of ['{"n":12345678901234567890.10,', namedText])
       expect(sentTexts[0]?.replaceAll('\\', '')).toContain(text);
   });
 
@@ -160,12 +160,12 @@ describe.each(apis)('arguments of %s', (api) => {
 
 it.each(['messages', 'converse'] as const)('%s: of many cache marks the four that bring most are kept', async (api) => {
   const mark = { cache_control: { type: 'ephemeral' } };
-  const marked = (text: string) => [{ type: 'text', text, ...mark }];
+  const markedText = (text: string) => [{ type: 'text', text, ...mark }];
   const messages = [
-    { role: 'system', content: marked('s1') },
-    { role: 'system', content: marked('s2') },
+    { role: 'system', content: markedText('s1') },
+    { role: 'system', content: markedText('s2') },
     ...['u1', 'u2', 'u3', 'u4', 'u5'].flatMap((text) => [
-      user(marked(text)),
+      user(markedText(text)),
       { role: 'assistant', content: `to ${text}` },
     ]),
     user('last'),

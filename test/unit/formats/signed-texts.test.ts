@@ -65,8 +65,8 @@ describe.each(Object.entries(clients))('a signed text of an answer to a client o
   });
 
   it('comes before it in a stream if it comes with the text, once, and goes back with it', async () => {
-    const signed = { ...text, thoughtSignature: sign.redacted };
-    const parts = await answersOf(eventStream(...[signed, { text: ' And four.' }].map(eventOf), endOf), true);
+    const signedText = { ...text, thoughtSignature: sign.redacted };
+    const parts = await answersOf(eventStream(...[signedText, { text: ' And four.' }].map(eventOf), endOf), true);
     expect(kindsOf(parts)).toEqual(['signature', 'text']);
     expect(await sentBack(parts)).toEqual([{ text: 'It is three. And four.', thoughtSignature: sign.redacted }]);
   });

@@ -20,7 +20,7 @@ const inObject = (property: Json): Json => ({
 const propertyIn = (schema: Json): Json => (schema.properties as { readonly one: Json }).one;
 
 const formats = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'];
-const taken: readonly Json[] = [
+const takenSchemas: readonly Json[] = [
   ...formats.map((format) => ({ type: 'string', format })),
   { type: 'string', description: 'Where.', title: 'City' },
   { enum: ['a', 'b'] },
@@ -46,7 +46,7 @@ const refusedSchemas: readonly Json[] = [
 ];
 
 describe('the subset of Claude', () => {
-  it.each(taken.map((one) => [JSON.stringify(one), one] as const))(
+  it.each(takenSchemas.map((one) => [JSON.stringify(one), one] as const))(
     'holds what both leave as it is: %s',
     (_name, one) => {
       expect(claudeStrictness.holds(inObject(one))).toBe(true);

@@ -19,7 +19,7 @@ const cuts = fc.array(fc.nat(), { maxLength: 12 });
 const object = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 4 }), { noNullPrototype: true });
 const spaced = object.chain((value) => fc.constantFrom(0, 2, '\t').map((space) => JSON.stringify(value, null, space)));
 /** JSON as models break it: cut off, with a part that is no JSON, or with more after its end. */
-const broken = fc
+const brokenJson = fc
   .tuple(spaced, fc.nat(), fc.constantFrom('', 'NaN', "'a'", '{"b":2}', '\\x', '}', ']', ',,', ' so', '\u0000', '"'))
   .map(([text, at, more]) => text.slice(0, at % (text.length + 1)) + more);
 
@@ -36,7 +36,7 @@ describe('an input', () => {
 
   it('is an object whatever the model wrote, and the same in any pieces', () => {
     fc.assert(
-      fc.property(fc.oneof(broken, fc.string({ unit: 'binary' })), cuts, (text, places) => {
+      fc.property(fc.oneof(brokenJson, fc.string({ unit: 'binary' })), cuts, (text, places) => {
         const output = inPieces(text, places);
         expect(output).toBe(inputText(text));
         const input: unknown = JSON.parse(output);

@@ -148,8 +148,8 @@ describe.each(apis)('an answer of %s', (api) => {
   it('with fields of any type is an answer or a failure of the provider, never an error of the gateway', async () => {
     const whole = jsonOf(api, usual);
     for (const odd of [null, -1e308, 'x', [[]], { a: null }]) {
-      for (const changed of withEachMember(whole, odd)) {
-        const { outcome } = await ask({ api, answer: jsonAnswer(changed), body: {} });
+      for (const answer of withEachMember(whole, odd)) {
+        const { outcome } = await ask({ api, answer: jsonAnswer(answer), body: {} });
         expect(['json', 'failure']).toContain(outcome.kind);
       }
     }
@@ -299,10 +299,13 @@ it('an error with a status that says success is looked for in an answer of up to
 it.each(['messages', 'responses', 'generate-content'] as const)(
   '%s: an event without end, inside a stream, is too large',
   async (api) => {
-    const begun = streamOf(api, { blocks: [{ text: 'So far, so good' }] }).bytes.slice(0, api === 'responses' ? 6 : 4);
+    const beginning = streamOf(api, { blocks: [{ text: 'So far, so good' }] }).bytes.slice(
+      0,
+      api === 'responses' ? 6 : 4,
+    );
     const endless = Buffer.from(`data: {"type":"${'x'.repeat(1024 * 1024)}`);
     const bytes = Array.from({ length: Math.ceil(upstreamEventMaxBytes / endless.length) + 3 }, () => endless);
-    const { error } = await streamResult(api, { contentType: 'text/event-stream', bytes: [...begun, ...bytes] });
+    const { error } = await streamResult(api, { contentType: 'text/event-stream', bytes: [...beginning, ...bytes] });
     expect(error).toBeInstanceOf(RangeError);
   },
 );

@@ -234,7 +234,7 @@ describe('thinking', () => {
   });
 
   const thought = { type: 'reasoning.text', text: 'Let me see.', signature: 's', index: 0 };
-  const [begun, lastPiece] = [
+  const [firstPiece, lastPiece] = [
     { ...thought, text: 'Let me ', signature: undefined },
     { ...thought, text: '' },
   ];
@@ -243,7 +243,7 @@ describe('thinking', () => {
     ['that is whole comes back', [thought], ' see.', block('Let me see.')],
     [
       'in the pieces of a stream is put together',
-      [begun, { ...begun, text: 'see.' }, lastPiece],
+      [firstPiece, { ...firstPiece, text: 'see.' }, lastPiece],
       undefined,
       block('Let me see.'),
     ],
@@ -309,8 +309,8 @@ it('fields of any type are sent or refused, never an error of the gateway', asyn
   };
   for (const odd of [rawNumber('1e400'), { a: null }, 'x']) {
     for (const api of apis) {
-      for (const changed of withEachMember(body, odd)) {
-        const { outcome } = await ask({ api, body: changed as Json, answer: fineAnswer(api) });
+      for (const request of withEachMember(body, odd)) {
+        const { outcome } = await ask({ api, body: request as Json, answer: fineAnswer(api) });
         expect(['json', 'failure']).toContain(outcome.kind);
       }
     }

@@ -181,11 +181,11 @@ const never = new Promise<never>(() => {});
 
 /** Returns whether a promise has settled by now. */
 async function hasEnded(promise: Promise<unknown>): Promise<boolean> {
-  const settled = promise.then(
+  const isSettled = promise.then(
     () => true,
     () => true,
   );
-  return Promise.race([settled, new Promise<boolean>((resolve) => setImmediate(() => resolve(false)))]);
+  return Promise.race([isSettled, new Promise<boolean>((resolve) => setImmediate(() => resolve(false)))]);
 }
 
 describe('a timer of silence', () => {
@@ -248,14 +248,14 @@ describe('a wait by the clock', () => {
     const clock = manualClock();
     const work = Promise.withResolvers<string>();
     const returned = waitAtMost(clock, 50, work.promise, () => 'late');
-    const thrown = waitAtMost(clock, 50, work.promise, () => {
+    const failure = waitAtMost(clock, 50, work.promise, () => {
       throw timeoutError();
     });
     clock.advance(49);
     expect(await hasEnded(returned)).toBe(false);
     clock.advance(1);
     expect(await returned).toBe('late');
-    await expect(thrown).rejects.toThrow('took too long');
+    await expect(failure).rejects.toThrow('took too long');
     work.reject(new Error('dropped'));
     expect(await hasEnded(work.promise)).toBe(true);
   });
@@ -489,15 +489,15 @@ describe('a log line', () => {
     const { log, lines } = logInto();
     const circular: { message: string; cause?: unknown } = { message: 'odd' };
     circular.cause = circular;
-    for (const thrown of ['text', 7, null, {}, circular]) log.error({ event: 'odd' }, thrown);
+    for (const fault of ['text', 7, null, {}, circular]) log.error({ event: 'odd' }, fault);
     expect(lines).toHaveLength(5);
-    const broken = createLog({
+    const brokenLog = createLog({
       clock,
       write: () => {
         throw new Error('EPIPE');
       },
     });
-    expect(() => broken.error({ event: 'lost' }, new Error('x'))).not.toThrow();
+    expect(() => brokenLog.error({ event: 'lost' }, new Error('x'))).not.toThrow();
   });
 
   it('escapes what steers a terminal, in fields and errors alike, and every character comes back', () => {

@@ -11,12 +11,12 @@ describe('gathered bytes', () => {
         for (const part of parts) gathered.add(part);
         const whole = Buffer.concat(parts);
         expect(gathered.length).toBe(whole.length);
-        const taken = gathered.take();
-        expect(taken.equals(whole)).toBe(true);
+        const bytes = gathered.take();
+        expect(bytes.equals(whole)).toBe(true);
         // The buffer has no unused memory, and dropping the rest does not change it.
-        expect(taken.buffer.byteLength).toBe(whole.length);
+        expect(bytes.buffer.byteLength).toBe(whole.length);
         gathered.drop();
-        expect(taken.equals(whole)).toBe(true);
+        expect(bytes.equals(whole)).toBe(true);
       }),
     );
   });

@@ -155,8 +155,8 @@ describe('a key', () => {
   it('of another workspace is refused at its place, before anything is written', async () => {
     await apply(exampleText);
     const { store, writes } = countingWrites(database.store);
-    const moved = spoiled('- id: team-a', '- id: team-z').replace('"2.50"', '"9.50"');
-    await expect(apply(moved, store)).rejects.toThrow('workspaces[0].keys[0].key');
+    const movedFile = spoiled('- id: team-a', '- id: team-z').replace('"2.50"', '"9.50"');
+    await expect(apply(movedFile, store)).rejects.toThrow('workspaces[0].keys[0].key');
     expect(writes()).toBe(0);
   });
 
@@ -193,17 +193,17 @@ describe('a key', () => {
   it('that the file revokes by its name is the one of that name from then on: the next run changes no older one', async () => {
     for (const rpm of [1, 2, 3]) {
       await apply(spoiled(keyLine, `{ name: ci, rpm: ${rpm}, key: ${createApiKey(systemRandomness)} }`));
-      const revoked = spoiled(keyLine, `{ name: ci, rpm: ${rpm}0, status: revoked }`);
-      expect(changed(await apply(revoked))).toEqual(['key ci of team-a: changed']);
+      const revokedFile = spoiled(keyLine, `{ name: ci, rpm: ${rpm}0, status: revoked }`);
+      expect(changed(await apply(revokedFile))).toEqual(['key ci of team-a: changed']);
       const { store, writes } = countingWrites(database.store);
-      expect(changed(await apply(revoked, store))).toEqual([]);
+      expect(changed(await apply(revokedFile, store))).toEqual([]);
       expect(writes()).toBe(0);
     }
   });
 
   const keyText = `{ name: ci, key: ${exampleKey}, rpm: 60, spend_limit_usd: "5.00" }`;
-  const named = '{ name: ci, rpm: 60, spend_limit_usd: "5.00" }';
-  it.each([keyLine, keyText, named])(
+  const namedKey = '{ name: ci, rpm: 60, spend_limit_usd: "5.00" }';
+  it.each([keyLine, keyText, namedKey])(
     'that is revoked while a file is being applied stays revoked: %#',
     async (line) => {
       await apply(exampleText);
@@ -284,8 +284,8 @@ describe('what only the store can tell is refused by its place, and nothing is w
 
   it('each with its own path: a changed revision that is activated, and the active one', async () => {
     await apply(exampleText);
-    const changed = spoiled('model: acme/large-1\n', 'model: auto\n');
-    expect(await problemsOf(changed)).toEqual(['workspaces[0].functions[0].revisions[0]']);
+    const changedFile = spoiled('model: acme/large-1\n', 'model: auto\n');
+    expect(await problemsOf(changedFile)).toEqual(['workspaces[0].functions[0].revisions[0]']);
     expect(await problemsOf(spoiled('active: r2', 'active: r9'))).toEqual(['workspaces[0].functions[0].active']);
   });
 
@@ -331,7 +331,8 @@ describe('what a plan says', () => {
     });
   });
 
-  const changed = (resource: string, ...members: MemberChange[]) => [{ resource, change: 'changed', members }] as const;
+  const changeOf = (resource: string, ...members: MemberChange[]) =>
+    [{ resource, change: 'changed', members }] as const;
 
   describe('what a plan takes away', () => {
     it.each<[string, MemberChange, string]>([
@@ -351,7 +352,7 @@ describe('what a plan says', () => {
       ['workspace a', { path: 'guardrails', from: ['pii'], to: [] }, 'guardrail pii of workspace a'],
       ['workspace a', { path: 'guardrails', from: ['pii'], to: null }, 'guardrail pii of workspace a'],
     ])('is named: %s %j', (resource, member, line) => {
-      expect(destructiveChanges(changed(resource, member))).toEqual([line]);
+      expect(destructiveChanges(changeOf(resource, member))).toEqual([line]);
     });
 
     it('is every guardrail of a list that is gone whole', async () => {
@@ -373,7 +374,7 @@ describe('what a plan says', () => {
   });
 
   it('a plan that makes a revoked key active again names the key', () => {
-    const status = (from: string, to: string) => changed('key ci of a', { path: 'status', from, to });
+    const status = (from: string, to: string) => changeOf('key ci of a', { path: 'status', from, to });
     expect(restoredKeys(status('revoked', 'active'))).toEqual(['key ci of a']);
     expect(restoredKeys(status('active', 'revoked'))).toEqual([]);
   });

@@ -60,9 +60,9 @@ describe('a content log in a file', () => {
   it('is exported so that the file can be applied again, even if the workspace was narrowed after its key', async () => {
     await applyTo(database.store, file('{ keep: 90d }', '{ keep: 30d }'));
     await applyTo(database.store, 'providers: []\nmodels: []\nworkspaces: [{ id: team, content_log: { keep: 7d } }]');
-    const exported = gatewayFileText((await exportGatewayFile(storesOn(database.store), undefined)).file);
-    expect(exported).toContain('keep: 7d');
-    expect(changed(await applyTo(database.store, exported))).toEqual([]);
+    const exportedText = gatewayFileText((await exportGatewayFile(storesOn(database.store), undefined)).file);
+    expect(exportedText).toContain('keep: 7d');
+    expect(changed(await applyTo(database.store, exportedText))).toEqual([]);
     expect(await storedLogs()).toEqual([{ keep: '7d', share: 1 }, { keep: '30d' }]);
   });
 

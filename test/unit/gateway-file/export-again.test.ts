@@ -15,13 +15,13 @@ interface Sections {
   readonly models: readonly unknown[];
 }
 
-function applied(file: Sections, former?: CatalogueDocument, other = list): CatalogueDocument {
+function appliedDocument(file: Sections, former?: CatalogueDocument, other = list): CatalogueDocument {
   const sources = { former, list: other, region: undefined, nowMs: 1_800_000_000_000 };
   const { document, issues } = completeCatalogue(fileOf(yamlText(file)), sources);
   expect(issues).toEqual([]);
   return document;
 }
-const exported = (document: CatalogueDocument, other: ModelList | undefined = list) => {
+const exportedAgain = (document: CatalogueDocument, other: ModelList | undefined = list) => {
   const { providers, models } = catalogueInFile(document, other) as unknown as Sections;
   return { providers, models };
 };
@@ -95,7 +95,9 @@ const models = fc
       .subarray([unlisted, listedOffers('openai/gpt-5'), listedOffers('openai/gpt-4.1-mini')] as fc.Arbitrary<object>[])
       .chain((chosen) => fc.tuple(...chosen)),
   )
-  .chain(([taken, others]) => fc.shuffledSubarray([...taken, ...others], { minLength: taken.length + others.length }));
+  .chain(([takenItems, others]) =>
+    fc.shuffledSubarray([...takenItems, ...others], { minLength: takenItems.length + others.length }),
+  );
 const file = fc.record({
   providers: fc.tuple(providerMembers, providerMembers).map(([one, other]) => [
     { id: 'openai', kind: 'openai', ...one },
@@ -109,7 +111,7 @@ describe('an export of the catalogue', () => {
   it('is the file again: `{ from, only }` at its place, and without what the file left out', () => {
     fc.assert(
       fc.property(file, (value) => {
-        const again = plain(exported(applied(value))) as Sections;
+        const again = plain(exportedAgain(appliedDocument(value))) as Sections;
         const byText = (all: readonly unknown[]) => all.map((one) => yamlText(one)).sort();
         expect(again.providers).toEqual(value.providers);
         // A model of the file may come before or after a model of the list.
@@ -123,12 +125,12 @@ describe('an export of the catalogue', () => {
   it('changes nothing where it came from, short or whole, and makes the same elsewhere', () => {
     fc.assert(
       fc.property(file, (value) => {
-        const storedCatalogue = applied(value);
-        for (const again of [exported(storedCatalogue), exported(storedCatalogue, undefined)]) {
-          const { models, providers } = applied(again, storedCatalogue);
+        const storedCatalogue = appliedDocument(value);
+        for (const again of [exportedAgain(storedCatalogue), exportedAgain(storedCatalogue, undefined)]) {
+          const { models, providers } = appliedDocument(again, storedCatalogue);
           expect([models, providers]).toEqual([storedCatalogue.models, storedCatalogue.providers]);
         }
-        expect(exported(applied(exported(storedCatalogue)))).toEqual(exported(storedCatalogue));
+        expect(exportedAgain(appliedDocument(exportedAgain(storedCatalogue)))).toEqual(exportedAgain(storedCatalogue));
       }),
       { numRuns: 40 },
     );
@@ -143,8 +145,11 @@ describe('an export of the catalogue', () => {
       [{ from: 'openai', only: ['gpt-4.1', 'gpt-4o'] }, 'openai/gpt-4.1'],
       [{ from: 'openai', only: ['gpt-4.1', 'gpt-4o'], as: 'NAME' }, 'gpt-4.1'],
     ] as const) {
-      const storedCatalogue = applied({ providers, models: [item, { id, providers: [{ provider: 'other' }] }] });
-      const again = applied(exported(storedCatalogue));
+      const storedCatalogue = appliedDocument({
+        providers,
+        models: [item, { id, providers: [{ provider: 'other' }] }],
+      });
+      const again = appliedDocument(exportedAgain(storedCatalogue));
       expect(providersOf(storedCatalogue)).toContainEqual([id, ['other']]);
       expect(providersOf(again)).toEqual(providersOf(storedCatalogue));
     }
@@ -164,14 +169,17 @@ describe('an export of the catalogue', () => {
       [0, ['gpt-4.1*']],
       [1, ['o3']],
     ] as const) {
-      const storedCatalogue = applied({ providers, models: models.with(index, { ...models[index], only } as never) });
-      const again = exported({ ...storedCatalogue, listed: models as never });
-      expect(providersOf(applied(again))).toEqual(providersOf(storedCatalogue));
+      const storedCatalogue = appliedDocument({
+        providers,
+        models: models.with(index, { ...models[index], only } as never),
+      });
+      const again = exportedAgain({ ...storedCatalogue, listed: models as never });
+      expect(providersOf(appliedDocument(again))).toEqual(providersOf(storedCatalogue));
     }
   });
 
   it('writes what another list would fill in otherwise, and names the models if that list has more or fewer', () => {
-    const storedCatalogue = applied({
+    const storedCatalogue = appliedDocument({
       providers: [{ id: 'openai', kind: 'openai' }],
       models: [{ from: 'openai', only: ['gpt-4.1*'] }],
     });
@@ -192,10 +200,10 @@ describe('an export of the catalogue', () => {
       ...dearer,
       find: (kind, name, region) => dearer.find(kind, name === 'gpt-4.1-new' ? 'gpt-4.1-mini' : name, region),
     };
-    const again = exported(storedCatalogue, withNew);
-    const named = again.models.find((one) => 'from' in (one as object)) as { only: string[] };
-    expect(named.only).toContain('gpt-4.1-mini');
-    expect(named.only).not.toContain('gpt-4.1-new');
+    const again = exportedAgain(storedCatalogue, withNew);
+    const listEntry = again.models.find((one) => 'from' in (one as object)) as { only: string[] };
+    expect(listEntry.only).toContain('gpt-4.1-mini');
+    expect(listEntry.only).not.toContain('gpt-4.1-new');
     expect(again.models).toContainEqual(
       expect.objectContaining({
         id: 'openai/gpt-4.1',
@@ -203,7 +211,7 @@ describe('an export of the catalogue', () => {
       }),
     );
     expect(again.models).toContainEqual(expect.objectContaining({ id: 'openai/gpt-4.1-mini-2025-04-14' }));
-    expect(applied(again, storedCatalogue, withNew).models).toEqual(storedCatalogue.models);
+    expect(appliedDocument(again, storedCatalogue, withNew).models).toEqual(storedCatalogue.models);
   });
 });
 

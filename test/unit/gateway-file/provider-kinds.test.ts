@@ -168,8 +168,8 @@ models: [{ id: house, providers: [{ provider: p, upstream_model: our-deployment,
       });
       // Another name brings the facts of the other model, because the stored facts are those of the former model.
       const other = text.replace(`list_model: ${name}`, `list_model: ${name}-mini`);
-      const changed = completeCatalogue(fileOf(other), { former: document, list, region: undefined, nowMs });
-      expect(changed.document.models[0]?.providers[0]).toMatchObject({ input_price_per_million: '0.40' });
+      const otherCatalogue = completeCatalogue(fileOf(other), { former: document, list, region: undefined, nowMs });
+      expect(otherCatalogue.document.models[0]?.providers[0]).toMatchObject({ input_price_per_million: '0.40' });
     },
   );
 

@@ -133,7 +133,7 @@ describe('requests that want one item', () => {
     changes[1]?.answer(writtenResult());
     await Promise.all(holds.map(({ result }) => result));
     const blocking = take(1n);
-    const settled = holds.map(({ hold }) => counters.settle(counter(100n), hold, 3n));
+    const settlements = holds.map(({ hold }) => counters.settle(counter(100n), hold, 3n));
     const more = take(4n);
     changes[2]?.answer(writtenResult());
     await gatheredWrite();
@@ -144,7 +144,7 @@ describe('requests that want one item', () => {
     expect(mark).toEqual([new Set([expect.any(String)])]);
     expect(changes[3]?.update?.repeatable).toBe(false);
     changes[3]?.answer(writtenResult());
-    await Promise.all([blocking.result, more.result, ...settled]);
+    await Promise.all([blocking.result, more.result, ...settlements]);
     void take(1n);
     expect(Object.values(changes[4]?.update?.changes.removeElements ?? {})).toEqual(mark);
   });
@@ -195,7 +195,7 @@ describe('a request', () => {
     changes[0]?.answer(writtenResult({ b: -10n }));
     await reservation.result;
     const blocking = take(1n);
-    const settled = kindOf(counters.settle(counter(100n), reservation.hold, 3n));
+    const settlement = kindOf(counters.settle(counter(100n), reservation.hold, 3n));
     const beside = kindOf(take(5n).result);
     changes[1]?.answer(writtenResult({ b: -11n }));
     await blocking.result;
@@ -203,7 +203,7 @@ describe('a request', () => {
     expect(changes[2]?.update?.changes).toHaveProperty('addElements');
     clock.advance(800);
     changes[2]?.fail();
-    expect(await settled).toBe('no answer');
+    expect(await settlement).toBe('no answer');
     await gatheredWrite();
     expect(changes[3]?.update?.changes).not.toHaveProperty('addElements');
     expect(takenBy(changes[3] as AskedChange)).toBe(5n);
@@ -218,9 +218,9 @@ describe('a request', () => {
     const bucket = addedNames(changes[0] as AskedChange).find((name) => name.startsWith('H')) ?? '';
     changes[0]?.answer(writtenResult({ b: -10n, [bucket]: 10n }));
     await first.result;
-    const settled = counters.settle(counter(100n), first.hold, 3n);
+    const settlement = counters.settle(counter(100n), first.hold, 3n);
     changes[1]?.answer(writtenResult());
-    expect(await settled).toMatchObject({ kind: 'settled', wasLate: false, item: { b: -3, s: 3, [bucket]: 0 } });
+    expect(await settlement).toMatchObject({ kind: 'settled', wasLate: false, item: { b: -3, s: 3, [bucket]: 0 } });
     const second = take(95n);
     changes[2]?.answer(writtenResult());
     expect((await second.result).kind).toBe('taken');
@@ -241,13 +241,13 @@ describe('a request', () => {
     const first = take(10n);
     changes[0]?.answer(writtenResult({ b: -10n }));
     await first.result;
-    const settled = counters.settle(counter(100n), first.hold, 4n, { isAwaited: false });
+    const settlement = counters.settle(counter(100n), first.hold, 4n, { isAwaited: false });
     await gatheredWrite();
     expect(changes).toHaveLength(1);
     const second = take(20n);
     expect(changes).toHaveLength(2);
     changes[1]?.answer(writtenResult());
-    expect([(await settled).kind, (await second.result).kind]).toEqual(['settled', 'taken']);
+    expect([(await settlement).kind, (await second.result).kind]).toEqual(['settled', 'taken']);
     const awaited = counters.settle(counter(100n), second.hold, 5n);
     changes[2]?.answer(writtenResult());
     expect((await awaited).kind).toBe('settled');

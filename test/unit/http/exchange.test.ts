@@ -167,15 +167,15 @@ describe('in a function', () => {
 
     it('returns nothing before finish is done', async () => {
       const { dependencies } = adapterDependencies();
-      const settled = gate();
-      const handler = createBufferedHandler(answering({ finish: () => settled.opened }), dependencies);
+      const settlement = gate();
+      const handler = createBufferedHandler(answering({ finish: () => settlement.opened }), dependencies);
       let returned = false;
       const running = handler(chatEvent(), {}).then(() => {
         returned = true;
       });
       await nextTurn();
       expect(returned).toBe(false);
-      settled.open();
+      settlement.open();
       await running;
       expect(returned).toBe(true);
     });
@@ -252,7 +252,7 @@ describe('of an answer', () => {
 });
 
 describe('an answer that is not read', () => {
-  const settled = async () => {
+  const settle = async () => {
     for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   };
 
@@ -264,10 +264,10 @@ describe('an answer that is not read', () => {
     let mostBytes = 0;
     const stream = new Writable({
       highWaterMark: 100,
-      write(_piece, _encoding, taken) {
+      write(_piece, _encoding, callback) {
         mostBytes = Math.max(mostBytes, budget.bytesInUse());
-        if (readsAtOnce) taken();
-        else pieces.push(taken);
+        if (readsAtOnce) callback();
+        else pieces.push(callback);
       },
     });
     const incoming = incomingBody(Readable.from([]), 0, () => {});
@@ -275,10 +275,10 @@ describe('an answer that is not read', () => {
     const head = { method: 'POST', path: '/', query: '', headers: {}, declaredBodyBytes: 0 };
     const exchange = { head, body: incoming, answer, keyFound() {}, cut: new AbortController().signal };
     void runExchange(async () => ({ status: 200, headers: {}, body, memory: budget.open() }), exchange, dependencies);
-    await settled();
+    await settle();
     const read = async () => {
       pieces.shift()?.();
-      await settled();
+      await settle();
     };
     return { budget, stream, read, mostBytes: () => mostBytes };
   }
@@ -294,7 +294,7 @@ describe('an answer that is not read', () => {
     const wide = await send('й'.repeat(20_000));
     expect(wide.budget.bytesInUse()).toBe(2 * 20_000);
     wide.stream.destroy();
-    await settled();
+    await settle();
     expect(wide.budget.bytesInUse()).toBe(0);
   });
 
@@ -305,7 +305,7 @@ describe('an answer that is not read', () => {
     const { budget, stream } = await send(partsOf(parts()));
     expect(budget.bytesInUse()).toBe(20_000 + providerSocketBytes);
     stream.destroy();
-    await settled();
+    await settle();
     expect(budget.bytesInUse()).toBe(0);
   });
 

@@ -123,9 +123,9 @@ describe('a client of HTTP/2', () => {
 
   it('sends a hundred requests at once, which are served side by side and few in a turn', async () => {
     const answers = gate();
-    let begun = 0;
+    let begunCount = 0;
     const { port } = await serve(async () => {
-      begun += 1;
+      begunCount += 1;
       await answers.opened;
       return { status: 200, headers: {}, body: '{}' };
     });
@@ -133,10 +133,10 @@ describe('a client of HTTP/2', () => {
     await session.until(frameTypes.settings);
     session.send(...Array.from({ length: 100 }, (_, at) => getFrame(2 * at + 1)));
     const perTurn: number[] = [];
-    while (begun < 100) {
-      const before = begun;
+    while (begunCount < 100) {
+      const before = begunCount;
       await nextTurn();
-      perTurn.push(begun - before);
+      perTurn.push(begunCount - before);
     }
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(40);
     // The next stream is refused before it is served, so the client may send it again.
@@ -144,7 +144,7 @@ describe('a client of HTTP/2', () => {
     expect((await session.until(frameTypes.reset, 201)).content.readUInt32BE()).toBe(7);
     answers.open();
     await session.until(frameTypes.data, 199);
-    expect(begun).toBe(100);
+    expect(begunCount).toBe(100);
     session.socket.destroy();
   });
 
@@ -230,7 +230,7 @@ describe('a server with a certificate', () => {
   it('counts connections from their first byte: handshakes that do not end are closed for later ones', async () => {
     const { port } = await serve(answering({ body: '{}' }), { tls: testCertificate });
     const silent = [];
-    for (let opened = 0; opened < 1_000; opened += 1) silent.push(await connected(port));
+    for (let index = 0; index < 1_000; index += 1) silent.push(await connected(port));
     expect(await askOld(port)).toBe('{}');
     while (silent[0]?.closed !== true) await nextTurn();
     expect(silent.filter(({ closed }) => closed).length).toBeLessThan(5);
@@ -239,10 +239,10 @@ describe('a server with a certificate', () => {
 
   it('that closes lets running requests end, of both protocols', async () => {
     const { opened, open: answerNow } = gate();
-    let entered = 0;
+    let enteredCount = 0;
     const { port, server } = await serve(
       async () => {
-        entered += 1;
+        enteredCount += 1;
         await opened;
         return { status: 200, headers: {}, body: 'x'.repeat(100_000) };
       },
@@ -251,7 +251,7 @@ describe('a server with a certificate', () => {
     const session = connect(`https://localhost:${port}`, { ca });
     sessions.push(session);
     const running = [callOn(session).then(({ body }) => body), askOld(port, new Agent({ keepAlive: true }))];
-    while (entered < 2) await nextTurn();
+    while (enteredCount < 2) await nextTurn();
     const closed = server.close();
     answerNow();
     expect((await Promise.all(running)).map((body) => body.length)).toEqual([100_000, 100_000]);
@@ -378,11 +378,11 @@ describe('a client that leaves a stream', () => {
     ['with an error', 8],
     ['without one', 0],
   ])('%s has hung up: its call is finished once, and no other', async (_how, code) => {
-    const gone: string[] = [];
+    const goneStreams: string[] = [];
     const finished: string[] = [];
     const { port, clock } = await serve(async ({ headers }, { clientGone }) => {
       const name = headers['x-name']?.[0] ?? 'raw';
-      clientGone.addEventListener('abort', () => gone.push(name));
+      clientGone.addEventListener('abort', () => goneStreams.push(name));
       async function* body() {
         yield { text: 'data: 1\n\n', isEnd: false };
         await new Promise(() => {});
@@ -393,10 +393,10 @@ describe('a client that leaves a stream', () => {
     await session.until(frameTypes.data, 3);
     session.send(resetFrame(1, code));
     await advanceUntil(clock, 100, () => finished.length > 0);
-    expect([gone, finished]).toEqual([['raw'], ['raw']]);
+    expect([goneStreams, finished]).toEqual([['raw'], ['raw']]);
     session.socket.destroy();
     await advanceUntil(clock, 100, () => finished.length > 1);
-    expect(gone).toHaveLength(2);
+    expect(goneStreams).toHaveLength(2);
   });
 
   it('behind its answer has left nothing', async () => {
@@ -414,9 +414,9 @@ describe('a client that leaves a stream', () => {
   });
 
   it('that it has just opened is not served; after some hundred of them its connection ends', async () => {
-    let begun = 0;
+    let begunCount = 0;
     const { port, events } = await serve(async () => {
-      begun += 1;
+      begunCount += 1;
       return { status: 200, headers: {}, body: '{}' };
     });
     const session = await rawSession(port);
@@ -426,29 +426,29 @@ describe('a client that leaves a stream', () => {
     session.send(...streams);
     expect(await session.goawayCode()).toBe(calmCode);
     // A head may be the last part of a read.
-    expect(begun).toBeLessThan(20);
+    expect(begunCount).toBeLessThan(20);
     expect(events()).toEqual(['connection_closed']);
     expect((await call(port)).status).toBe(200);
   });
 
   it('that is being served costs what a call costs, and no more of them than its connection may leave', async () => {
-    let begun = 0;
+    let begunCount = 0;
     const { port, lines, clock } = await serve(async (_request, { clientGone }) => {
-      begun += 1;
+      begunCount += 1;
       await new Promise((resolve) => clientGone.addEventListener('abort', resolve));
       return { status: 200, headers: {}, body: '{}' };
     });
     const session = await rawSession(port);
     for (let at = 0; at < 10_000 && lines.length === 0; at += 1) {
-      const before = begun;
+      const before = begunCount;
       session.send(getFrame(2 * at + 1));
-      while (begun === before && lines.length === 0) await nextTurn();
+      while (begunCount === before && lines.length === 0) await nextTurn();
       session.send(resetFrame(2 * at + 1));
     }
     expect(await session.goawayCode()).toBe(calmCode);
     clock.advance(1_000);
     while (!session.socket.closed) await nextTurn();
-    expect(begun).toBeLessThanOrEqual(510);
+    expect(begunCount).toBeLessThanOrEqual(510);
     expect(lines.map((line) => JSON.parse(line).reason)).toEqual(['streams_left']);
   });
 });
@@ -539,39 +539,39 @@ describe('a connection of HTTP/2', () => {
   });
 
   it('whose client ends its side has been left, which the end of a request is not', async () => {
-    const gone: string[] = [];
-    const begun = gate();
+    const goneStreams: string[] = [];
+    const beginning = gate();
     const { port } = await serve(async (_request, { clientGone }) => {
-      clientGone.addEventListener('abort', () => gone.push('gone'));
-      begun.open();
+      clientGone.addEventListener('abort', () => goneStreams.push('gone'));
+      beginning.open();
       await new Promise((resolve) => clientGone.addEventListener('abort', resolve));
       return { status: 200, headers: {}, body: '{}' };
     });
     const session = await rawSession(port, Buffer.concat([opening, getFrame(1)]));
-    await begun.opened;
+    await beginning.opened;
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
-    expect(gone).toEqual([]);
+    expect(goneStreams).toEqual([]);
     session.socket.end();
     await once(session.socket, 'close');
-    expect(gone).toEqual(['gone']);
+    expect(goneStreams).toEqual(['gone']);
   });
 });
 
 describe('closing, with clients of HTTP/2', () => {
   it('lets running requests end, takes no others, and does not wait for idle connections', async () => {
     const { opened, open: answerNow } = gate();
-    const entered = gate();
+    const entry = gate();
     let servedCount = 0;
     const { open, server } = await serve(async () => {
       servedCount += 1;
-      entered.open();
+      entry.open();
       await opened;
       return { status: 200, headers: {}, body: 'x'.repeat(300_000) };
     });
     const [busy, idle] = [open(), open()];
     await once(idle, 'remoteSettings');
     const running = callOn(busy);
-    await entered.opened;
+    await entry.opened;
     const goaway = once(busy, 'goaway');
     const closed = server.close();
     await goaway;

@@ -92,7 +92,7 @@ describe('a failure', () => {
 
   it('inside an event stream is an error line and the end marker, and the process lives', async () => {
     // The stream ends once and keeps its status, and the runtime gets no error.
-    const { dependencies, events: logged } = adapterDependencies();
+    const { dependencies, events: logEvents } = adapterDependencies();
     let finished = 0;
     const body = (async function* () {
       yield 'data: {"n":1}\n\n';
@@ -113,7 +113,7 @@ describe('a failure', () => {
     expect(invocation.failure).toBeUndefined();
     // The cleanup runs although the body failed.
     expect(finished).toBe(1);
-    expect(logged()).toEqual(['body_failed']);
+    expect(logEvents()).toEqual(['body_failed']);
   });
 
   it('after the end marker adds no second one', async () => {
@@ -140,7 +140,7 @@ describe('a failure', () => {
   });
 
   it('inside bytes breaks the request off where they end, finishes, and fails the invocation: the process lives', async () => {
-    const { dependencies, clock, events: logged } = adapterDependencies();
+    const { dependencies, clock, events: logEvents } = adapterDependencies();
     const order: string[] = [];
     const body = (async function* () {
       yield { text: 'RIFF\u00e9', isEnd: false };
@@ -161,7 +161,7 @@ describe('a failure', () => {
     expect(order).toEqual(['finished']);
     // Lambda counts an error of the function; alarms subtract this line.
     expect(invocation.failure).toMatchObject({ message: 'the answer broke, and is cut off' });
-    expect(logged().filter((event) => event === 'answer_broken')).toHaveLength(1);
+    expect(logEvents().filter((event) => event === 'answer_broken')).toHaveLength(1);
     expect(invocation.deaths).toEqual([]);
     expect(clock.pending()).toBe(0);
   });
@@ -188,24 +188,24 @@ describe('a failure', () => {
       },
     ],
   ])('of a finish that %s is logged and changes neither the answer nor the invocation', async (_name, finish) => {
-    const { dependencies, events: logged } = adapterDependencies();
+    const { dependencies, events: logEvents } = adapterDependencies();
     const handler = createStreamingHandler(answering({ body: '{}', finish }), dependencies);
     const invocation = await invoke(handler, chatEvent());
     expect(invocation.bodyText()).toBe('{}');
     expect(invocation.failure).toBeUndefined();
-    expect(logged()).toEqual(['finish_failed']);
+    expect(logEvents()).toEqual(['finish_failed']);
   });
 });
 
 describe('an invocation', () => {
   it('ends for the client before finish begins, and for the runtime only after finish is done', async () => {
     const { dependencies } = adapterDependencies();
-    const settled = gate();
+    const settlement = gate();
     const order: string[] = [];
     let control: StreamControl | undefined;
     const finish = async () => {
       order.push(`finish begins, ended ${control?.invocation.ends.length} times`);
-      await settled.opened;
+      await settlement.opened;
       order.push('finish is done');
     };
     const handler = createStreamingHandler(answering({ body: '{}', finish }), dependencies);
@@ -214,48 +214,48 @@ describe('an invocation', () => {
     }).then(() => order.push('invocation over'));
     await nextTurn();
     expect(order).toEqual(['finish begins, ended 1 times']);
-    settled.open();
+    settlement.open();
     await running;
     expect(order).toEqual(['finish begins, ended 1 times', 'finish is done', 'invocation over']);
   });
 
   it('does not wait for a finish without end', async () => {
-    const { dependencies, clock, events: logged } = adapterDependencies();
-    const begun = gate();
+    const { dependencies, clock, events: logEvents } = adapterDependencies();
+    const beginning = gate();
     const finish = () => {
-      begun.open();
+      beginning.open();
       return new Promise<void>(() => {});
     };
     const handler = createStreamingHandler(answering({ body: '{}', finish }), dependencies);
     const running = invoke(handler, chatEvent());
-    await begun.opened;
+    await beginning.opened;
     clock.advance(20_000);
     const invocation = await running;
     expect(invocation.bodyText()).toBe('{}');
-    expect(logged()).toEqual(['finish_over_time']);
+    expect(logEvents()).toEqual(['finish_over_time']);
   });
 
   it('is given up in time for a last line if Lambda ends the invocation sooner, and the gateway knows when', async () => {
-    const { dependencies, clock, events: logged } = adapterDependencies();
-    const begun = gate<number | undefined>();
+    const { dependencies, clock, events: logEvents } = adapterDependencies();
+    const beginning = gate<number | undefined>();
     const gateway: Gateway = async (_request, { endsAtMs }) => ({
       status: 200,
       headers: {},
       body: '{}',
       finish: () => {
-        begun.open(endsAtMs);
+        beginning.open(endsAtMs);
         return new Promise<void>(() => {});
       },
     });
     const running = invoke(createStreamingHandler(gateway, dependencies), chatEvent(), {
       getRemainingTimeInMillis: () => 5_000,
     });
-    expect(await begun.opened).toBe(startMs + 5_000);
+    expect(await beginning.opened).toBe(startMs + 5_000);
     clock.advance(4_799);
-    expect(logged()).toEqual([]);
+    expect(logEvents()).toEqual([]);
     clock.advance(1);
     await running;
-    expect(logged()).toEqual(['finish_over_time']);
+    expect(logEvents()).toEqual(['finish_over_time']);
   });
 
   it('does not wait for idle sockets, if the runtime asks', async () => {

@@ -72,18 +72,18 @@ function counter() {
 }
 
 /** Returns a stream that yields `first` and then waits for `opened`, and reports its release. */
-function waitingStream(first: string, opened: Promise<unknown>) {
-  const released = gate();
+function waitingStream(first: string, opening: Promise<unknown>) {
+  const release = gate();
   async function* body() {
     try {
       yield first;
-      await opened;
+      await opening;
       yield 'data: [DONE]\n\n';
     } finally {
-      released.open();
+      release.open();
     }
   }
-  return { body: partsOf(body()), released: released.opened };
+  return { body: partsOf(body()), released: release.opened };
 }
 
 describe('a request', () => {
@@ -676,12 +676,12 @@ describe('an answer', () => {
 
   it('to a reader that stopped for good is given up: body released, finish run once, connection destroyed', async () => {
     const { finish, count, firstCall } = counter();
-    const released = gate();
+    const release = gate();
     async function* body() {
       try {
         for (;;) yield 'x'.repeat(1024 * 1024);
       } finally {
-        released.open();
+        release.open();
       }
     }
     const { port, clock } = await serve(answering({ ...eventStream, body: body(), finish }));
@@ -690,7 +690,7 @@ describe('an answer', () => {
     await once(socket, 'readable');
     // The kernel's buffers accept one MB at a time until they are full; then only the clock moves.
     clock.advance(60_000);
-    await released.opened;
+    await release.opened;
     while (count.value === 0) {
       await nextTurn();
       clock.advance(10_000);
@@ -706,15 +706,15 @@ describe('a client that hangs up', () => {
   it('from a stream that does not end is still finished with, after a bounded wait', async () => {
     const { finish, count, firstCall } = counter();
     const { body } = waitingStream('data: 1\n\n', new Promise(() => {}));
-    const gone = gate();
+    const departure = gate();
     const { port, clock, events } = await serve(async (_request, { clientGone }) => {
-      clientGone.addEventListener('abort', () => gone.open());
+      clientGone.addEventListener('abort', () => departure.open());
       return { status: 200, ...eventStream, body, finish };
     });
     const incoming = await open(port);
     await once(incoming, 'data');
     incoming.destroy();
-    await gone.opened;
+    await departure.opened;
     while (count.value === 0) {
       await nextTurn();
       clock.advance(2_000);
@@ -768,12 +768,12 @@ describe('closing', () => {
 
   it('lets a running request end, answers it with connection: close, and does not wait for idle connections', async () => {
     const { opened, open: answerNow } = gate();
-    const entered = gate();
+    const entry = gate();
     let servedCount = 0;
     const { port, server } = await serve(async ({ path }) => {
       servedCount += 1;
       if (path === '/slow') {
-        entered.open();
+        entry.open();
         await opened;
       }
       return { status: 200, headers: {}, body: '{}' };
@@ -781,7 +781,7 @@ describe('closing', () => {
     const idle = new Agent({ keepAlive: true });
     await call(port, { agent: idle });
     const running = call(port, { path: '/slow', agent: new Agent({ keepAlive: true }) });
-    await entered.opened;
+    await entry.opened;
     const closed = server.close();
     answerNow();
     const answer = await running;
@@ -812,18 +812,18 @@ describe('closing', () => {
   });
 
   it('leaves after seven seconds in all what does not even settle', async () => {
-    const entered = gate();
+    const entry = gate();
     const { port, server, clock } = await serve(async () => ({
       status: 200,
       headers: {},
       body: '{}',
       finish: () => {
-        entered.open();
+        entry.open();
         return new Promise<void>(() => {});
       },
     }));
     await call(port);
-    await entered.opened;
+    await entry.opened;
     const closed = server.close();
     await pass(clock, 5_000, 1_000, 1_000);
     await closed;

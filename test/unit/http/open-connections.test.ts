@@ -46,19 +46,19 @@ async function serve(bounds: Parameters<typeof createNodeConnections>[2]) {
 }
 
 it('what is closed at a bound is reported as memory that is about to be free, and what a client closes is not', async () => {
-  const released: number[] = [];
-  const { open } = await serve({ unauthenticatedMax: 2, onClose: (bytes) => released.push(bytes) });
+  const releasedBytes: number[] = [];
+  const { open } = await serve({ unauthenticatedMax: 2, onClose: (bytes) => releasedBytes.push(bytes) });
   const first = await open('GET / HTTP/1.1\r\nA: ');
   const second = await open();
-  expect(released).toEqual([]);
+  expect(releasedBytes).toEqual([]);
   await open();
   await ended(first);
-  expect(released).toEqual([expect.any(Number)]);
-  expect(released[0]).toBeGreaterThan(4 * 1024);
+  expect(releasedBytes).toEqual([expect.any(Number)]);
+  expect(releasedBytes[0]).toBeGreaterThan(4 * 1024);
   second.destroy();
   await ended(second);
   for (let turn = 0; turn < 10; turn += 1) await nextTurn();
-  expect(released).toHaveLength(1);
+  expect(releasedBytes).toHaveLength(1);
 });
 
 const ended = async (socket: Socket) => {
@@ -93,7 +93,7 @@ describe('connections', () => {
   it('without a key that exists have a bound of their own, which those that showed one neither fill nor pay for', async () => {
     const { port, open } = await serve({ unauthenticatedMax: 3 });
     const withKey = [];
-    for (let opened = 0; opened < 4; opened += 1)
+    for (let index = 0; index < 4; index += 1)
       withKey.push(await open('GET /key HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nA: '));
     const strangers = [await open('GET /waits HTTP/1.1\r\n\r\n'), await open('GET'), await open()];
     expect((await call(port)).status).toBe(200);
@@ -120,7 +120,7 @@ describe('connections', () => {
     expect((await call(port)).status).toBe(200);
     await ended(ofLines[0] as Socket);
     const ofOneLine = [];
-    for (let opened = 0; opened < 5; opened += 1) ofOneLine.push(await open(long));
+    for (let index = 0; index < 5; index += 1) ofOneLine.push(await open(long));
     expect((await call(port)).status).toBe(200);
     expect([...ofLines.slice(1), ...ofOneLine].map(({ closed }) => closed)).toEqual(new Array(6).fill(false));
   });
@@ -130,7 +130,7 @@ describe('connections', () => {
     const silent = await open();
     const part = `GET / HTTP/1.1\r\nA: ${'a'.repeat(3_000)}`;
     const heads = [];
-    for (let opened = 0; opened < 6; opened += 1) heads.push(await open(part));
+    for (let index = 0; index < 6; index += 1) heads.push(await open(part));
     expect((await call(port)).status).toBe(200);
     expect(heads.map(({ closed }) => closed)).toEqual([true, true, false, false, false, false]);
     expect(silent.closed).toBe(false);
@@ -145,7 +145,7 @@ describe('connections', () => {
 
 it('a server refuses the heads of a hundred connections in one turn, and those of others in later ones', async () => {
   const { open, connections, servedSockets } = await serve({});
-  for (let opened = 0; opened < 250; opened += 1) await open('GET / HTTP/1.1\r\n\r\nGET /late HTTP/1.1\r\nA: ');
+  for (let index = 0; index < 250; index += 1) await open('GET / HTTP/1.1\r\n\r\nGET /late HTTP/1.1\r\nA: ');
   while (servedSockets.length < 250) await nextTurn();
   for (let turn = 0; turn < 10; turn += 1) await nextTurn();
   const heads: string[] = [];

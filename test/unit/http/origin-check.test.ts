@@ -117,16 +117,16 @@ describe('the origin of a request', () => {
     clock.advance(500);
     expect(await waiting).toBe(true);
     state.isHeld = false;
-    const broken = start(older);
-    await broken.check.accepts(headersWith(older));
-    broken.state.stored = new Error('denied');
-    await expect(broken.check.accepts(headersWith(newer))).rejects.toThrow(StoreUnavailable);
-    expect(await broken.check.accepts(headersWith(older))).toBe(true);
-    expect(broken.lines.map((line) => JSON.parse(line).event)).toEqual(['origin_secret_unreachable']);
+    const brokenStart = start(older);
+    await brokenStart.check.accepts(headersWith(older));
+    brokenStart.state.stored = new Error('denied');
+    await expect(brokenStart.check.accepts(headersWith(newer))).rejects.toThrow(StoreUnavailable);
+    expect(await brokenStart.check.accepts(headersWith(older))).toBe(true);
+    expect(brokenStart.lines.map((line) => JSON.parse(line).event)).toEqual(['origin_secret_unreachable']);
     // The failure ends when its cause ends.
-    broken.state.stored = newer;
-    broken.clock.advance(1_000);
-    expect(await broken.check.accepts(headersWith(newer))).toBe(true);
+    brokenStart.state.stored = newer;
+    brokenStart.clock.advance(1_000);
+    expect(await brokenStart.check.accepts(headersWith(newer))).toBe(true);
     expect(lines).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ const options = {
   reportsStreamUsage: true,
 } as const;
 
-function relayed(body: string): { readonly text: string; readonly leftOut: readonly string[] } {
+function relayedBody(body: string): { readonly text: string; readonly leftOut: readonly string[] } {
   const bytes = Buffer.from(body);
   const read = readRequestBody(bytes, responses);
   if (read.kind === 'unreadable') throw read.error;
@@ -22,7 +22,7 @@ function relayed(body: string): { readonly text: string; readonly leftOut: reado
 }
 
 type Item = Record<string, unknown>;
-const sealed: Item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gw1.a.b' };
+const sealedItem: Item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gw1.a.b' };
 const ownThinking: Item = { type: 'item_reference', id: 'rs_gw_a_0' };
 const ownMessage: Item = { type: 'message', id: 'msg_gw_a_1', role: 'assistant', content: 'Yes.' };
 const others: fc.Arbitrary<Item> = fc.oneof(
@@ -41,17 +41,17 @@ describe('the input of a relayed Responses call', () => {
   it('loses what is sealed, thinking by reference and own ids: all else stays, in its order', () => {
     const item = fc.oneof(
       { weight: 3, arbitrary: others },
-      { weight: 2, arbitrary: fc.constantFrom(sealed, ownThinking, ownMessage) },
+      { weight: 2, arbitrary: fc.constantFrom(sealedItem, ownThinking, ownMessage) },
     );
     fc.assert(
       fc.property(fc.array(item, { minLength: 1, maxLength: 12 }), (input) => {
-        const { text, leftOut } = relayed(JSON.stringify({ model: 'a', input }));
+        const { text, leftOut } = relayedBody(JSON.stringify({ model: 'a', input }));
         const expected = input
-          .filter((one) => one !== sealed && one !== ownThinking)
+          .filter((one) => one !== sealedItem && one !== ownThinking)
           .map(({ id, ...rest }) => (id === ownMessage.id ? rest : { ...(id === undefined ? {} : { id }), ...rest }));
         expect(JSON.parse(text).input).toEqual(expected);
-        const first = input.findIndex((one) => one === sealed || one === ownThinking);
-        const path = `input[${first}]${input[first] === sealed ? '.encrypted_content' : ''}`;
+        const first = input.findIndex((one) => one === sealedItem || one === ownThinking);
+        const path = `input[${first}]${input[first] === sealedItem ? '.encrypted_content' : ''}`;
         expect(leftOut).toEqual(first < 0 ? [] : [path]);
       }),
     );
@@ -60,12 +60,12 @@ describe('the input of a relayed Responses call', () => {
   it('is byte for byte what came if its texts only speak of such items', () => {
     const input =
       '[ {"role": "user",  "content": "_gw_ and gw1. and \\"gw1.", "n": 1.10, "big": 12345678901234567890} ]';
-    expect(relayed(`{"model":"a","input":${input}}`).text).toContain(input);
+    expect(relayedBody(`{"model":"a","input":${input}}`).text).toContain(input);
   });
 
   it('keeps the bytes of the items beside one that is left out', () => {
     const item = '{"role":"user", "content":"Hi.", "n":1.10}';
-    const { text } = relayed(`{"model":"a","input":[${item},${JSON.stringify(sealed)}]}`);
+    const { text } = relayedBody(`{"model":"a","input":[${item},${JSON.stringify(sealedItem)}]}`);
     expect(text).toContain(`"input":[${item}]`);
   });
 });

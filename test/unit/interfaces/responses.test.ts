@@ -14,7 +14,7 @@ const openWriter = () => request.openStreamWriter({ mergesUsageChunk: true, ends
 /** Relays these bytes and returns what a client receives. */
 async function relay(chunks: readonly Uint8Array[]): Promise<string> {
   const [reader, writer] = [responses.openEventReader(1), openWriter()];
-  let relayed = '';
+  let relayedText = '';
   const body = (async function* () {
     yield* chunks;
   })();
@@ -22,10 +22,10 @@ async function relay(chunks: readonly Uint8Array[]): Promise<string> {
     for (const event of batch) {
       const read = reader.read(event);
       if (read.kind !== 'event') throw new Error(`read as ${read.kind}: ${event.text}`);
-      relayed += writer.event(read.event);
+      relayedText += writer.event(read.event);
     }
   }
-  return relayed + writer.end;
+  return relayedText + writer.end;
 }
 
 const readOne = (event: Json, name?: string) =>
@@ -43,8 +43,8 @@ describe('a stream of Responses', () => {
     const unknown = fc.record({ type: word.map((each) => `response.new_${each}.delta`), delta: fc.jsonValue() });
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(word, unknown)), async (events) => {
-        const named = events.filter(([name]) => name !== 'error');
-        const streamText = named.map(([name, event]) => toEventLine(JSON.stringify(event), name)).join('');
+        const namedEvents = events.filter(([name]) => name !== 'error');
+        const streamText = namedEvents.map(([name, event]) => toEventLine(JSON.stringify(event), name)).join('');
         expect(await relay([Buffer.from(streamText)])).toBe(streamText);
       }),
     );

@@ -315,8 +315,8 @@ describe('answers', () => {
       ['{"steps":[{"explanation":"","output":5}],"next":null}', '/steps/0/output: '],
       ['{"steps":[],"next":{"steps":[],"next":{}}}', '/next: '],
     ])('is invalid and says why: %s', async (answer, problem) => {
-      const checked = await checkAnswer(reasoning, answer);
-      expect(checked).toEqual({
+      const result = await checkAnswer(reasoning, answer);
+      expect(result).toEqual({
         kind: 'invalid',
         problem: expect.stringContaining(problem),
         mismatch: expect.stringMatching(/^\/.*: ./),
@@ -336,8 +336,8 @@ describe('answers', () => {
       const parse = jest.spyOn(JSON, 'parse');
       const parsed = async (length: number) => {
         parse.mockClear();
-        const checked = await checkAnswer({ type: 'integer' }, JSON.stringify(`MARK${'x'.repeat(length)}`));
-        expect(checked).toEqual({ kind: 'invalid', problem: expect.stringContaining('its root'), mismatch: '/: type' });
+        const result = await checkAnswer({ type: 'integer' }, JSON.stringify(`MARK${'x'.repeat(length)}`));
+        expect(result).toEqual({ kind: 'invalid', problem: expect.stringContaining('its root'), mismatch: '/: type' });
         return parse.mock.calls.some(([text]) => String(text).includes('MARK'));
       };
       expect([await parsed(200_000), await parsed(300_000)]).toEqual([true, false]);
@@ -346,8 +346,8 @@ describe('answers', () => {
 
     it('does not repeat itself in the problem beyond a short text', async () => {
       const answer = JSON.stringify({ ['x'.repeat(10_000)]: 1 });
-      const checked = await checkAnswer({ additionalProperties: false }, answer);
-      expect(JSON.stringify(checked).length).toBeLessThan(500);
+      const result = await checkAnswer({ additionalProperties: false }, answer);
+      expect(JSON.stringify(result).length).toBeLessThan(500);
     });
   });
 

@@ -163,8 +163,8 @@ describe('at rest', () => {
       const [first, second, third] = [await current(0), await current(1), await current(2)];
       const late = overtakenBy(() => keys.update(first, { status: 'revoked' }));
       expect(await late.update(second, { status: 'revoked' })).toBe('changed');
-      const revoked = await current(1);
-      const rotating = overtakenBy(() => keys.update(revoked, { status: 'active' }));
+      const revokedKey = await current(1);
+      const rotating = overtakenBy(() => keys.update(revokedKey, { status: 'active' }));
       expect(await rotating.rotate(third, next(), endMs)).toBe(true);
       const statuses = await Promise.all(ids.map(async (_id, at) => (await current(at)).status));
       expect(statuses).toEqual(['revoked', 'active', 'active']);
@@ -172,17 +172,17 @@ describe('at rest', () => {
 
     it('gets one next text, the first, and none once it was revoked', async () => {
       const keys = createKeyStore(database.store);
-      const [{ record: rotated }, { record: revoked }] = [newKey(), newKey({ status: 'revoked' })];
-      for (const record of [rotated, revoked]) await keys.write(record);
+      const [{ record: rotatedKey }, { record: revokedKey }] = [newKey(), newKey({ status: 'revoked' })];
+      for (const record of [rotatedKey, revokedKey]) await keys.write(record);
       const keyRecord = next();
       // The second rotation repeats the first, as after a lost answer.
       const won = [];
-      for (const text of [keyRecord, keyRecord, next()]) won.push(await keys.rotate(rotated, text, endMs));
+      for (const text of [keyRecord, keyRecord, next()]) won.push(await keys.rotate(rotatedKey, text, endMs));
       const late = next();
-      expect([...won, await keys.rotate(revoked, late, endMs)]).toEqual([true, true, false, false]);
+      expect([...won, await keys.rotate(revokedKey, late, endMs)]).toEqual([true, true, false, false]);
       expect(await keys.read(late.publicId)).toBeUndefined();
-      expect(await keys.read(rotated.publicId)).toMatchObject({ replacedBy: keyRecord.publicId });
-      expect(await keys.read(revoked.publicId)).toMatchObject({ status: 'revoked', replacedBy: null });
+      expect(await keys.read(rotatedKey.publicId)).toMatchObject({ replacedBy: keyRecord.publicId });
+      expect(await keys.read(revokedKey.publicId)).toMatchObject({ status: 'revoked', replacedBy: null });
     });
 
     it('keeps its name, whichever of its texts had claimed it', async () => {

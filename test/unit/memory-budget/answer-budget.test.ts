@@ -56,9 +56,9 @@ async function stepsToServe(answers: number): Promise<number> {
     await settled();
     memory.end();
   }
-  const taken = steps.end();
+  const turnCount = steps.end();
   expect(all.map(({ value }) => value)).toEqual(['at once', ...new Array(answers - 1).fill('later')]);
-  return taken;
+  return turnCount;
 }
 
 it('the bytes of an event are counted by its weight until it was passed on, with the socket of its provider', async () => {

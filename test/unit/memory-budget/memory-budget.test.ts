@@ -105,9 +105,9 @@ describe('the memory of a request', () => {
   it('ends its wait with its client, and with its call', async () => {
     const { budget, enter } = openBudget();
     const first = enter('a', 600 * kib);
-    const gone = new AbortController();
-    const [departing, ended] = [enter('b', 100 * kib, { gone: gone.signal }), enter('c', 100 * kib)];
-    gone.abort();
+    const departure = new AbortController();
+    const [departing, ended] = [enter('b', 100 * kib, { gone: departure.signal }), enter('c', 100 * kib)];
+    departure.abort();
     ended.memory.end();
     first.memory.end();
     await settled();
@@ -161,8 +161,8 @@ describe('the memory of a request', () => {
 describe('calls that turn out to need more than their heads let expect', () => {
   it('do not block each other: one at a time goes beyond the bound, and the next once it has given memory back', async () => {
     const { clock, budget, enter } = openBudget();
-    const entered = ['a', 'b', 'c'].map((workspace) => ({ workspace, ...enter(workspace, 190 * kib) }));
-    const calls = entered.map(({ workspace, memory, allocation }) => {
+    const entries = ['a', 'b', 'c'].map((workspace) => ({ workspace, ...enter(workspace, 190 * kib) }));
+    const calls = entries.map(({ workspace, memory, allocation }) => {
       const take = () => allocation.take({ workspace, bytes: 300 * kib, isLarge: true });
       const call = { memory, allocation, take, value: 'waits' };
       void take()?.then(() => {
@@ -251,9 +251,9 @@ describe('a line', () => {
       await settled();
       memory.end();
     }
-    const taken = steps.end();
+    const turnCount = steps.end();
     expect(waiting.map(({ value }) => value)).toEqual(new Array(calls).fill('later'));
-    return taken;
+    return turnCount;
   }
 
   it.each([
@@ -277,7 +277,7 @@ describe('a line', () => {
 
 describe('an upload', () => {
   function openUploads() {
-    const opened = openBudget();
+    const openedBudget = openBudget();
     const uploads: { readonly name: string; came: number; ended: unknown }[] = [];
     const upload = (name: string, lengthBytes: number, bytes = 300 * kib) => {
       const one = { name, came: 0, ended: undefined as unknown };
@@ -285,17 +285,17 @@ describe('an upload', () => {
       const giveUp = (error: unknown) => {
         one.ended = error;
       };
-      const entered = opened.enter(name, bytes, { upload: { lengthBytes, cameBytes: () => one.came, giveUp } });
-      return { ...entered, one };
+      const entry = openedBudget.enter(name, bytes, { upload: { lengthBytes, cameBytes: () => one.came, giveUp } });
+      return { ...entry, one };
     };
     const pass = async (bytesEach: number, seconds = 1) => {
       for (let second = 0; second < seconds; second += 1) {
         for (const one of uploads) one.came += bytesEach;
-        opened.clock.advance(1_000);
+        openedBudget.clock.advance(1_000);
         await settled();
       }
     };
-    return { ...opened, upload, pass };
+    return { ...openedBudget, upload, pass };
   }
 
   it('that is slow gives its memory up once others wait, and one of the length in 30 seconds does not', async () => {
@@ -319,9 +319,9 @@ describe('an upload', () => {
     whole.allocation.keepOnly(299 * kib);
     await pass(0);
     enter('b', 400 * kib);
-    const begun = upload('c', 3_000, 65 * kib);
+    const smallUpload = upload('c', 3_000, 65 * kib);
     await pass(0);
-    expect([whole.one.ended, begun.one.ended]).toEqual([undefined, undefined]);
+    expect([whole.one.ended, smallUpload.one.ended]).toEqual([undefined, undefined]);
   });
 
   it('of two workspaces, again and again, keeps no third one out', async () => {

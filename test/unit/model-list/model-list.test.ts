@@ -178,9 +178,9 @@ describe('the shipped model list', () => {
   it('has every price in which a second source differs printed by the command that its page names, and stays as it is', () => {
     expect(readText('README.md')).toContain('npm run --silent model-list -- --differences');
     const main = fileURLToPath(new URL('../../../infra/model-list/main.ts', import.meta.url));
-    const printed = execFileSync(process.execPath, [main, '--differences'], { encoding: 'utf8' });
-    expect(printed).toBe(comparisonOf(models, nowMs));
-    expect(printed.split('\n').filter((line) => line.startsWith('| ')).length).toBeGreaterThan(10);
+    const printedText = execFileSync(process.execPath, [main, '--differences'], { encoding: 'utf8' });
+    expect(printedText).toBe(comparisonOf(models, nowMs));
+    expect(printedText.split('\n').filter((line) => line.startsWith('| ')).length).toBeGreaterThan(10);
     expect(JSON.parse(readText('models.json'))).toEqual(document);
   });
 });
@@ -430,7 +430,7 @@ describe('a list that others keep', () => {
     const origin = { source: 'a test', nowMs };
     const listDocument = writeListDocument(rows, origin);
     expect(writeListDocument(rows.toReversed(), origin)).toEqual(listDocument);
-    const opened = openModelList(JSON.parse(listDocument.document));
-    for (const row of rows) expect(opened.find(row.kind, row.name)).toEqual(row);
+    const openList = openModelList(JSON.parse(listDocument.document));
+    for (const row of rows) expect(openList.find(row.kind, row.name)).toEqual(row);
   });
 });

@@ -262,7 +262,7 @@ describe('an estimate of what a call has used', () => {
         report,
         fc.nat(10_000_000),
         fc.constantFrom('included' as const, 'additive' as const),
-        (parts, entries, sentFields, reported, outputBytes, reasoning_tokens) => {
+        (parts, entries, sentFields, reportedUsage, outputBytes, reasoning_tokens) => {
           const providers = entries.map((_entry, index) => providerOf(`p${index}`, { reasoning_tokens }));
           const entryList = entries.map((more, index) => entryOf(`p${index}`, more));
           const request = requestOf({ ...user(...parts), ...sentFields });
@@ -277,7 +277,7 @@ describe('an estimate of what a call has used', () => {
           for (const candidate of plan) {
             const { cost, usage } = bill.charge({
               candidate,
-              reported: readUsageReport(reported),
+              reported: readUsageReport(reportedUsage),
               output: { outputBytes },
               payer: 'workspace',
               size,

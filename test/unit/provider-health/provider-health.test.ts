@@ -300,8 +300,8 @@ describe('in a store', () => {
     });
 
     it('that cannot be unpacked gives no data, and is replaced once it is too old to be served', async () => {
-      const broken = { pk: snapshotKey, measured_at_ms: nowMs, tables_gzip: Buffer.from('broken') };
-      await tables.store.put({ table: 'statistics', item: broken });
+      const brokenItem = { pk: snapshotKey, measured_at_ms: nowMs, tables_gzip: Buffer.from('broken') };
+      await tables.store.put({ table: 'statistics', item: brokenItem });
       const clock = manualClock(nowMs);
       const failures: unknown[] = [];
       const onFailure = (error: unknown) => failures.push(error);

@@ -306,7 +306,7 @@ describe('what a provider says of its failure', () => {
   const percent = escapeAll((code) => `%${code.toString(16)}`);
   const entities = escapeAll((code) => `&#x${code.toString(16)};`);
   const unicode = escapeAll((code) => `\\u00${code.toString(16)}`);
-  const named = (text: string) =>
+  const namedError = (text: string) =>
     text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
   it.each<[string, unknown]>([
@@ -317,8 +317,8 @@ describe('what a provider says of its failure', () => {
     ['in a URL', `https://host/path?a=1#${encodeURIComponent(secret)}`],
     ['with every character escaped for a URL', `at ${percent(secret)}`],
     ['escaped for a URL twice', `at ${encodeURIComponent(percent(secret))}`],
-    ['in HTML', `<p>key ${named(secret)}</p>`],
-    ['in HTML twice', `<p>key ${named(named(secret))}</p>`],
+    ['in HTML', `<p>key ${namedError(secret)}</p>`],
+    ['in HTML twice', `<p>key ${namedError(namedError(secret))}</p>`],
     ['with every character escaped for HTML', `<p>${entities(secret)}</p>`],
     ['escaped for a URL in HTML', `<p>${entities(percent(secret))}</p>`],
     ['in capitals', `KEY ${secret.toUpperCase()}`],
@@ -438,12 +438,12 @@ describe('reading a provider’s stream', () => {
   });
 
   it('ends well once every choice has finished, however the connection then ends', async () => {
-    async function* broken(): AsyncGenerator<Uint8Array> {
+    async function* brokenBody(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(events(role, word, stop));
       throw new Error('the connection was reset');
     }
     const texts: string[] = [];
-    for await (const { events: batch } of readStream(broken())) texts.push(...batch.map(({ text }) => text));
+    for await (const { events: batch } of readStream(brokenBody())) texts.push(...batch.map(({ text }) => text));
     expect(texts).toEqual([role, word, stop]);
     for (const rest of ['data: {"id":"half a', events('{"error":{"message":"x"}}'), events('not JSON')]) {
       expect(await read(events(role, word, stop), rest)).toEqual({ texts: [role, word, stop] });

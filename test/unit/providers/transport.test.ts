@@ -96,7 +96,7 @@ function start(isSet: readonly string[]) {
       refresh: async () => {},
     },
     log: { info: () => {}, error: (fields) => void lines.push(fields) },
-    onChecked: (checked) => void reports.push(checked),
+    onChecked: (credentials) => void reports.push(credentials),
   });
   return { check, lines, reports, variables };
 }

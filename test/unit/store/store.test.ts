@@ -53,7 +53,7 @@ function harness(kind: CallKind, outcomes: (() => unknown)[], callerSignal?: Abo
 describe('the attempts of a call', () => {
   it('end without the text of an answer that is no JSON: it may hold a secret', async () => {
     const { result } = harness('repeatable', [() => new SyntaxError('Unexpected token, "hunter2" is not valid JSON')]);
-    const error: Error = await result.then(() => new Error('no error')).catch((thrown) => thrown);
+    const error: Error = await result.then(() => new Error('no error')).catch((failure) => failure);
     expect(error.message).toBe('the answer is not the JSON that was expected');
     expect(`${error.stack} ${error.cause}`).not.toContain('hunter2');
   });
@@ -98,8 +98,8 @@ describe('a throttled call', () => {
   }
 
   it('is repeated, a write as well, until the table takes it, within the two seconds of admission', async () => {
-    const taken = await run((attempt) => (attempt < 7 ? throttled() : 'taken'));
-    expect([taken.result, taken.beganAtMs.length]).toEqual(['taken', 7]);
+    const result = await run((attempt) => (attempt < 7 ? throttled() : 'taken'));
+    expect([result.result, result.beganAtMs.length]).toEqual(['taken', 7]);
     const never = await run(throttled);
     expect(never.result).toBe('ThrottlingException');
     expect(never.beganAtMs.length).toBeGreaterThan(7);

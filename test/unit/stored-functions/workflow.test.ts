@@ -26,8 +26,8 @@ describe('findCycle', () => {
 
   it('answers with steps of which each needs the next, the last one the first', () => {
     fc.assert(
-      fc.property(fc.array(fc.subarray(ids), { minLength: ids.length, maxLength: ids.length }), (wanted) => {
-        const steps = ids.map((id, index): StepNeeds => ({ id, needs: wanted[index] ?? [] }));
+      fc.property(fc.array(fc.subarray(ids), { minLength: ids.length, maxLength: ids.length }), (needs) => {
+        const steps = ids.map((id, index): StepNeeds => ({ id, needs: needs[index] ?? [] }));
         const cycle = findCycle(steps);
         for (const [index, id] of (cycle ?? []).entries()) {
           const next = cycle?.[(index + 1) % cycle.length] ?? '';
@@ -107,8 +107,8 @@ describe('a workflow', () => {
 const anyWorkflow = fc
   .array(fc.array(fc.nat({ max: 9 }), { maxLength: 3 }), { minLength: 1, maxLength: 10 })
   .chain((needs) => {
-    const steps = needs.map((wanted, index) => {
-      const earlier = wanted.filter((need) => need < index);
+    const steps = needs.map((wantedSteps, index) => {
+      const earlier = wantedSteps.filter((need) => need < index);
       return stepOf(`s${index}`, earlier.map((need) => `{{steps.s${need}.output}}`).join(' ') || 'x');
     });
     return fc.shuffledSubarray(steps, { minLength: steps.length });

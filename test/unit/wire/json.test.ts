@@ -135,8 +135,8 @@ describe('JSON text', () => {
     fc.assert(
       fc.property(damaged, ([text, where, put]) => {
         const at = where % (text.length + 1);
-        const changed = text.slice(0, at) + put + text.slice(at + 1);
-        expect(scanJson(changed, bounds).kind === 'json').toBe(accepts(changed));
+        const changedText = text.slice(0, at) + put + text.slice(at + 1);
+        expect(scanJson(changedText, bounds).kind === 'json').toBe(accepts(changedText));
       }),
     );
   });

@@ -18,10 +18,10 @@ const content = { origin: 'google-gemini-v1', model: 'gemini-3-pro', signature: 
 describe('an envelope of thinking', () => {
   it('opens for the workspace that got it, in any process of the store', () => {
     fc.assert(
-      fc.property(wellFormed, (sealed) => {
-        const envelope = createEnvelopes(key, 'team-a').seal(sealed);
+      fc.property(wellFormed, (sealedEnvelope) => {
+        const envelope = createEnvelopes(key, 'team-a').seal(sealedEnvelope);
         expect(isEnvelope(envelope)).toBe(true);
-        expect(createEnvelopes(Buffer.from(key), 'team-a').open(envelope)).toEqual(sealed);
+        expect(createEnvelopes(Buffer.from(key), 'team-a').open(envelope)).toEqual(sealedEnvelope);
       }),
     );
   });
@@ -62,7 +62,9 @@ describe('an envelope of thinking', () => {
   it('is one of 4,096 that are opened in a request at most', () => {
     const envelopes = createEnvelopes(key, 'team-a');
     const envelope = envelopes.seal(content);
-    const opened = Array.from({ length: 5_000 }, () => envelopes.open(envelope)).filter((one) => one !== undefined);
-    expect(opened).toHaveLength(4_096);
+    const openedEnvelopes = Array.from({ length: 5_000 }, () => envelopes.open(envelope)).filter(
+      (one) => one !== undefined,
+    );
+    expect(openedEnvelopes).toHaveLength(4_096);
   });
 });

@@ -37,11 +37,11 @@ describe('a workspace that documents change', () => {
         let storedDocument: WorkspaceDocument | undefined;
         let most = 1;
         for (const document of documents) {
-          const { credit_shards: named = most } = document;
+          const { credit_shards: shards = most } = document;
           const keep = () => mergeWorkspace(storedDocument, workspace('p', document));
-          if (named < most) expect(keep).toThrow(`${most} shards`);
+          if (shards < most) expect(keep).toThrow(`${most} shards`);
           else storedDocument = keep();
-          most = Math.max(most, named);
+          most = Math.max(most, shards);
           expect([storedDocument?.credit_usd, storedDocument?.credit_shards ?? 1]).toEqual([
             documents[0]?.credit_usd,
             most,
@@ -58,15 +58,15 @@ describe('a workspace that documents change', () => {
       { slug: 's', designated: '1', versions: [one, two] },
       { slug: 't', designated: '1', versions: [one] },
     ];
-    const changed = (...presets: NonNullable<Parameters<typeof mergeWorkspace>[1]['presets']>) =>
+    const changedPresets = (...presets: NonNullable<Parameters<typeof mergeWorkspace>[1]['presets']>) =>
       mergeWorkspace(workspace('m', { presets: [s, t] }), { id: 'm', presets }).presets;
-    expect(changed({ slug: 's', versions: [three] }, { slug: 'new', versions: [three] })).toEqual([
+    expect(changedPresets({ slug: 's', versions: [three] }, { slug: 'new', versions: [three] })).toEqual([
       { ...s, versions: [one, two, three] },
       t,
       { slug: 'new', designated: '3', versions: [three] },
     ]);
-    expect(changed({ slug: 's', designated: '2' })).toEqual([{ ...s, designated: '2' }, t]);
-    expect(changed({ slug: 't', state: 'absent' })).toEqual([s]);
+    expect(changedPresets({ slug: 's', designated: '2' })).toEqual([{ ...s, designated: '2' }, t]);
+    expect(changedPresets({ slug: 't', state: 'absent' })).toEqual([s]);
   });
 });
 
@@ -76,11 +76,15 @@ describe('a preset and a request', () => {
   function merge(config: Json, request: Json = {}, data_policy: WorkspaceDocument['data_policy'] = {}) {
     const presets = [{ slug: 'terse', designated: '1', versions: [{ version: '1', config }] }];
     const before = JSON.stringify([config, request]);
-    const applied = applyPreset({ preset: 'terse', ...request }, workspace('w', { presets, data_policy }), 'terse');
-    if (applied instanceof GatewayError) throw applied;
-    expect(applied.body).not.toHaveProperty('preset');
+    const appliedPreset = applyPreset(
+      { preset: 'terse', ...request },
+      workspace('w', { presets, data_policy }),
+      'terse',
+    );
+    if (appliedPreset instanceof GatewayError) throw appliedPreset;
+    expect(appliedPreset.body).not.toHaveProperty('preset');
     expect(JSON.stringify([config, request])).toBe(before);
-    return applied;
+    return appliedPreset;
   }
 
   it('are merged shallowly, but provider field by field, and null is absent in fields of the gateway alone', () => {
