@@ -75,7 +75,7 @@ export const listColumns = [
 
 type PriceCells = readonly [string, string, (string | null)?, (string | null)?, (string | null)?];
 type TierCells = readonly [number, ...PriceCells];
-type ListRow = readonly [
+export type ListRow = readonly [
   kind: string,
   name: string,
   input: string,

@@ -1,6 +1,6 @@
 // Loads the list of models that this release ships. The list costs nothing until a file is applied, because no call
 // reads it.
-import { fromRow, type ListDocument, type ListedModel } from './listed-model.ts';
+import { fromRow, type ListDocument, type ListedModel, type ListRow } from './listed-model.ts';
 import { type ProviderKind, providerKinds } from './provider-kinds.ts';
 
 export interface ModelList {
@@ -28,18 +28,20 @@ export async function loadModelList(): Promise<ModelList> {
 const regional = /^[a-z]{2}(-[a-z]+)+-\d\//;
 
 export function openModelList({ date, models }: ListDocument): ModelList {
-  const byKind = new Map<string, Map<string, ListedModel>>();
+  // A gateway file names a few of some thousand models: each row is converted when it is read.
+  const byKind = new Map<string, Map<string, ListRow>>();
   for (const row of models) {
-    const model = fromRow(row);
-    const named = byKind.get(model.kind) ?? new Map<string, ListedModel>();
-    byKind.set(model.kind, named.set(model.name, model));
+    const [kind, name] = row;
+    const named = byKind.get(kind) ?? new Map<string, ListRow>();
+    byKind.set(kind, named.set(name, row));
   }
-  const all = (kind: ProviderKind) => [...(byKind.get(kind)?.values() ?? [])];
+  const all = (kind: ProviderKind) => [...(byKind.get(kind)?.values() ?? [])].map(fromRow);
   return {
     date,
     find(kind, name, region) {
       const named = byKind.get(kind);
-      return named?.get(`${region}/${name}`) ?? named?.get(name);
+      const row = named?.get(`${region}/${name}`) ?? named?.get(name);
+      return row && fromRow(row);
     },
     offered: (kind, region) =>
       all(kind).filter(
@@ -47,7 +49,7 @@ export function openModelList({ date, models }: ListDocument): ModelList {
           !regional.test(name) && (endsOn === undefined || endsOn > date) && isInRegion(kind, name, region),
       ),
     namesDeployments: (kind) => providerKinds[kind].namesDeployments === true,
-    names: (kind) => all(kind).flatMap(({ name }) => (regional.test(name) ? [] : [name])),
+    names: (kind) => [...(byKind.get(kind)?.keys() ?? [])].filter((name) => !regional.test(name)),
   };
 }
 
