@@ -12,7 +12,7 @@ import { onDemand } from './on-demand.ts';
 const neverLoaded = '@smithy/core/event-streams';
 
 /** Parts of an interface that the API description and the page load, but no function. */
-const ofOtherTools = /^\.\/(operation|playground)\.ts$/;
+const otherToolsPath = /^\.\/(operation|playground)\.ts$/;
 
 const credentialChain = join(import.meta.dirname, 'bundled-credential-chain.ts');
 
@@ -84,7 +84,7 @@ const dynamicImports = (sourceRoot: string): Plugin => ({
   setup({ onResolve }) {
     onResolve({ filter: /^/ }, ({ kind, resolveDir, path }) => {
       if (kind !== 'dynamic-import') return undefined;
-      if (path === neverLoaded || ofOtherTools.test(path)) return { path, external: true };
+      if (path === neverLoaded || otherToolsPath.test(path)) return { path, external: true };
       const module = relative(sourceRoot, join(resolveDir, path));
       const file = Object.keys(onDemand).find((name) => onDemand[name] === module);
       return file === undefined ? undefined : { path: `./${file}`, external: true };

@@ -11,7 +11,7 @@ const hubApis = new Set(
 /** Interfaces of clients, except for the interfaces of most calls. */
 const interfaces = listedInterfaceIds.filter((id) => id !== 'chat-completions' && id !== 'messages');
 const translated = listedInterfaceIds.filter((id) => !taskInterfaceIds.includes(id));
-const ofInterface = (name: string, file: string) => `shared/protocol/interfaces/${name}/${file}`;
+const interfaceFile = (name: string, file: string) => `shared/protocol/interfaces/${name}/${file}`;
 
 /** Modules that few calls need. Each becomes a file next to the index, which a dynamic import loads. */
 export const onDemand: Readonly<Record<string, string>> = {
@@ -32,12 +32,12 @@ export const onDemand: Readonly<Record<string, string>> = {
   'stored-response.cjs': 'functions/gateway/stored-response/index.ts',
   'conclude.cjs': 'functions/gateway/provider/conclude.ts',
   'stored-function.cjs': 'functions/gateway/stored-function/index.ts',
-  ...Object.fromEntries(interfaces.map((name) => [`${name}.cjs`, ofInterface(name, 'index.ts')])),
-  ...Object.fromEntries(listedInterfaceIds.map((name) => [`${name}-grammar.cjs`, ofInterface(name, 'grammar.ts')])),
+  ...Object.fromEntries(interfaces.map((name) => [`${name}.cjs`, interfaceFile(name, 'index.ts')])),
+  ...Object.fromEntries(listedInterfaceIds.map((name) => [`${name}-grammar.cjs`, interfaceFile(name, 'grammar.ts')])),
   ...Object.fromEntries(
-    translated.map((name) => [`${name}-translation.cjs`, ofInterface(name, 'translation/index.ts')]),
+    translated.map((name) => [`${name}-translation.cjs`, interfaceFile(name, 'translation/index.ts')]),
   ),
-  'invoke.cjs': ofInterface('messages', 'invoke.ts'),
+  'invoke.cjs': interfaceFile('messages', 'invoke.ts'),
   'guardrails.cjs': 'functions/gateway/admission/check-input.ts',
   'text-guardrail.cjs': 'shared/routing/guardrails/text-guardrail.ts',
   'bedrock-guardrail.cjs': 'shared/routing/guardrails/bedrock-guardrail.ts',

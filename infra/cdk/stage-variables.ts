@@ -8,8 +8,8 @@ import { defaultAccountConcurrency, type StageSettings } from './settings-schema
 /** Returns the concurrent calls of the stage, from which the gateway's own limits follow. */
 export function concurrencyVariables(settings: StageSettings): Readonly<Record<string, string>> {
   const { compute, gatewayReservedConcurrency, accountConcurrency, tasks = tasksDefault } = settings;
-  const ofFunctions = gatewayReservedConcurrency ?? accountConcurrency ?? defaultAccountConcurrency;
-  const calls = compute === 'container' ? tasks.max * callsPerTask(tasks) : ofFunctions;
+  const functionCalls = gatewayReservedConcurrency ?? accountConcurrency ?? defaultAccountConcurrency;
+  const calls = compute === 'container' ? tasks.max * callsPerTask(tasks) : functionCalls;
   return { [environmentNames.stageConcurrency]: String(calls) };
 }
 

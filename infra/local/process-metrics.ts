@@ -22,7 +22,7 @@ type MetricsMessage =
 /** A process that does not answer in time counts with its last answer. */
 const answerMaxMs = 2_000;
 
-const isOfMetrics = (message: unknown): message is MetricsMessage =>
+const isMetricsMessage = (message: unknown): message is MetricsMessage =>
   typeof message === 'object' && message !== null && 'metrics' in message;
 
 /** Creates the sum in the main process, before it starts the other processes. */
@@ -36,7 +36,7 @@ export function sumProcessMetrics(started: Stop[]): ReadMetrics {
   const onMessage = (worker: Worker, message: unknown): void => {
     // The first message means that the process serves and accepts requests.
     if (typeof message === 'object' && message !== null && 'port' in message) lastOf.set(worker, []);
-    if (!isOfMetrics(message)) return;
+    if (!isMetricsMessage(message)) return;
     if (message.metrics === 'counted') {
       if (lastOf.has(worker)) lastOf.set(worker, message.values);
       questions.answer(message.id);
@@ -71,7 +71,7 @@ export function sumProcessMetrics(started: Stop[]): ReadMetrics {
 export function joinProcessMetrics(metrics: CallMetrics): ReadMetrics {
   const questions = createQuestions<string>();
   process.on('message', (message: unknown) => {
-    if (!isOfMetrics(message)) return;
+    if (!isMetricsMessage(message)) return;
     const { id } = message;
     if (message.metrics === 'sum') questions.answer(id, message.text);
     if (message.metrics === 'wanted') {

@@ -77,7 +77,7 @@ export function createCallMetrics(): CallMetrics {
       },
       info(fields, metrics) {
         log.info(fields, metrics);
-        if (fields.event === 'attempt_failed' || isOfCall(fields)) countOrLog(log, fields);
+        if (fields.event === 'attempt_failed' || isCallLine(fields)) countOrLog(log, fields);
       },
     }),
     watch(composition) {
@@ -93,7 +93,7 @@ export function createCallMetrics(): CallMetrics {
   };
 }
 
-const isOfCall = ({ event, method, route }: LogFields): boolean =>
+const isCallLine = ({ event, method, route }: LogFields): boolean =>
   event === 'request' && method === 'POST' && callRoutes.has(route);
 
 function countFailure({ failures }: Series, { provider, model, outcome }: LogFields): void {

@@ -86,9 +86,9 @@ const mediaCosts = {
 /** Reads prices of media, which differ from the prices of text. */
 export const readMediaPrices = (model: LitellmModel): ListedMediaPrices =>
   Object.fromEntries(
-    Object.entries(mediaCosts).flatMap(([kind, [member, ofText]]) => {
+    Object.entries(mediaCosts).flatMap(([kind, [member, textMember]]) => {
       const cost = costOf(model, member) ?? 0;
-      return cost === 0 || cost === costOf(model, ofText) ? [] : [[kind, perMillion(cost)]];
+      return cost === 0 || cost === costOf(model, textMember) ? [] : [[kind, perMillion(cost)]];
     }),
   );
 

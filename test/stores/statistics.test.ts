@@ -47,7 +47,7 @@ describe('the snapshot', () => {
     const snapshots = await Promise.all(readers.map((reader) => reader.current()));
     expect(watched.count('get', 'COUNTERS#')).toBe(readsPerRebuild);
     expect(watched.count('put', 'SNAPSHOT#')).toBe(1);
-    expect(snapshots.map((statistics) => statistics.of('m', 'p')?.uptime)).toEqual(Array(10).fill(1));
+    expect(snapshots.map((statistics) => statistics.measuredFigures('m', 'p')?.uptime)).toEqual(Array(10).fill(1));
   });
 
   it('costs an instance no call while it is fresh, however many requests ask', async () => {
@@ -78,7 +78,7 @@ describe('the snapshot', () => {
     await reader.settled();
     const next = await reader.current();
     expect(next.measuredAtMs).toBe(windowStartMs + 30_000);
-    expect(next.of('m', 'p')?.uptime).toBe(1);
+    expect(next.measuredFigures('m', 'p')?.uptime).toBe(1);
   });
 
   it('is rebuilt before it is served again after a quiet time, never served stale', async () => {
@@ -114,7 +114,7 @@ describe('the lease of a rebuild', () => {
     const watched = watchedStore(tables.store);
     const heir = readerOf({ store: watched.store, clock: withRealTimers(clock) });
     clock.advance(9_999);
-    expect((await heir.current()).of('m', 'p')).toBeUndefined();
+    expect((await heir.current()).measuredFigures('m', 'p')).toBeUndefined();
     await heir.settled();
     expect(watched.count('get', 'COUNTERS#')).toBe(0);
     expect(watched.count('update', '')).toBe(0);
@@ -123,7 +123,7 @@ describe('the lease of a rebuild', () => {
     // result.
     await heir.current();
     await heir.settled();
-    expect((await heir.current()).of('m', 'p')?.uptime).toBe(1);
+    expect((await heir.current()).measuredFigures('m', 'p')?.uptime).toBe(1);
   });
 });
 
@@ -133,20 +133,20 @@ describe('a store that fails', () => {
     const watched = watchedStore(tables.store, () => isDown);
     const reader = readerOf({ store: watched.store, clock });
     for (let requests = 0; requests < 10; requests += 1) {
-      expect((await reader.current()).of('m', 'p')).toBeUndefined();
+      expect((await reader.current()).measuredFigures('m', 'p')).toBeUndefined();
     }
     expect(watched.count('get', '')).toBe(1);
     isDown = false;
     await recordAll({ store: tables.store, clock }, [call]);
     clock.advance(2_000);
-    expect((await reader.current()).of('m', 'p')?.uptime).toBe(1);
+    expect((await reader.current()).measuredFigures('m', 'p')?.uptime).toBe(1);
   });
 
   it('that refuses to publish does not keep the rebuilder from its own figures', async () => {
     await recordAll({ store: tables.store, clock }, [call]);
     const watched = watchedStore(tables.store, (kind) => kind === 'put');
     const reader = readerOf({ store: watched.store, clock });
-    expect((await reader.current()).of('m', 'p')?.uptime).toBe(1);
+    expect((await reader.current()).measuredFigures('m', 'p')?.uptime).toBe(1);
   });
 
   it('leaves the copy in use until it is 60 seconds old', async () => {

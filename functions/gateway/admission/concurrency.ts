@@ -20,7 +20,7 @@ export interface ConcurrencyLimits {
   /** Limit of keys that set no limit; null if the slot is not counted with the request. */
   readonly keyDefault: number | null;
   /** Set for a call that would write to its key only to take a slot. */
-  readonly ofKeyless: KeylessLimits | undefined;
+  readonly keylessLimits: KeylessLimits | undefined;
 }
 
 export interface KeylessLimits {
@@ -43,7 +43,7 @@ const keyShare = 0.5;
 const keylessShare = 0.25;
 
 const unlimited: ConcurrencyLimits = {
-  ...{ service: null, servicePools: [], workspace: null, keyDefault: null, ofKeyless: undefined },
+  ...{ service: null, servicePools: [], workspace: null, keyDefault: null, keylessLimits: undefined },
 };
 
 export function concurrencyLimitsOf(
@@ -52,25 +52,25 @@ export function concurrencyLimitsOf(
 ): ConcurrencyLimits {
   if (countsOnly(parsed.clientInterface.id)) return unlimited;
   const { concurrency, key_concurrency } = catalogue.service;
-  const ofWorkspace = workspace.concurrency ?? null;
+  const workspaceSlots = workspace.concurrency ?? null;
   const service = concurrency ?? (stageConcurrency === undefined ? null : shareOf(stageConcurrency, stageShare));
   if (service === null || stageConcurrency === undefined || key_concurrency != null) {
     const servicePools = service === null ? [] : [{ key: servicePoolKey, slots: service }];
     const keyDefault = key_concurrency ?? null;
-    return { service, servicePools, workspace: ofWorkspace, keyDefault, ofKeyless: undefined };
+    return { service, servicePools, workspace: workspaceSlots, keyDefault, keylessLimits: undefined };
   }
   const keyMax = shareOf(service, keyShare);
   const keylessSlots = Math.floor(service * keylessShare);
   const rest = { key: servicePoolKey, slots: service - keylessSlots };
   const keyless = { key: `${servicePoolKey}#KEYLESS`, slots: keylessSlots, hasSubstitute: true };
   // Calls with a workspace limit, and function calls, take other slots between the slots of key and service.
-  const isKeyless = keylessSlots > 0 && ofWorkspace === null && !parsed.isFunctionCall && !hasOwnLimits(key);
+  const isKeyless = keylessSlots > 0 && workspaceSlots === null && !parsed.isFunctionCall && !hasOwnLimits(key);
   return {
     service,
     servicePools: keylessSlots > 0 ? [rest, keyless] : [rest],
-    workspace: ofWorkspace,
+    workspace: workspaceSlots,
     keyDefault: isKeyless ? null : keyMax,
-    ofKeyless: isKeyless ? { service, keyless, rest, keySlotsMax: keyMax - keylessSlots } : undefined,
+    keylessLimits: isKeyless ? { service, keyless, rest, keySlotsMax: keyMax - keylessSlots } : undefined,
   };
 }
 

@@ -51,12 +51,12 @@ interface FoundOwner {
 
 /** Returns undefined if the catalogue, the workspace or its connections have to be read from the store. */
 function ownerInMemory(
-  { catalogue: catalogues, cooldowns, workspaces, connections: ofWorkspaces }: GatewayDependencies,
+  { catalogue: catalogues, cooldowns, workspaces, connections: connectionLists }: GatewayDependencies,
   key: Item | Promise<Item>,
 ): FoundOwner | undefined {
   if (key instanceof Promise || cooldowns.isStale()) return undefined;
   const id = String(key.workspace);
-  const [catalogue, workspace, connections] = [catalogues.known(), workspaces.known(id), ofWorkspaces.known(id)];
+  const [catalogue, workspace, connections] = [catalogues.known(), workspaces.known(id), connectionLists.known(id)];
   if (catalogue === undefined || workspace === undefined || connections === undefined) return undefined;
   return { seenKey: key, catalogue, owner: [workspace, connections] };
 }

@@ -53,8 +53,8 @@ export function reservationsOf(
   const { identified, terms } = call;
   const cached =
     'execution' in call ? undefined : findCached(deps, call, { owner, claims, guardrails: guarded?.guardrails });
-  const ofNames = reserveNames(deps, identified, { owner, policy: terms.policy });
-  const names = [...ofNames, cached].filter((one) => one !== undefined);
+  const nameReservations = reserveNames(deps, identified, { owner, policy: terms.policy });
+  const names = [...nameReservations, cached].filter((one) => one !== undefined);
   // An answer stored under the names of the call may be the result.
   const first = names.length === 0 ? [] : [names];
   if (guarded === undefined) return [...first, ...holdRounds(deps, call, owner)];
@@ -264,13 +264,13 @@ interface LimitedOwner {
 }
 
 function limitedOwners({ key, workspace }: IdentifiedCall): readonly LimitedOwner[] {
-  const ofKey = readKeySetting(key, 'tpm');
-  const ofWorkspace = workspace.tpm ?? null;
+  const keyLimit = readKeySetting(key, 'tpm');
+  const workspaceLimit = workspace.tpm ?? null;
   return [
-    ...(ofKey === null ? [] : [limitedOwner(`key#${key.pk}`, ofKey, 'api_key_rate_limit', 'The key')]),
-    ...(ofWorkspace === null
+    ...(keyLimit === null ? [] : [limitedOwner(`key#${key.pk}`, keyLimit, 'api_key_rate_limit', 'The key')]),
+    ...(workspaceLimit === null
       ? []
-      : [limitedOwner(`workspace#${workspace.id}`, ofWorkspace, 'rate_limited', `The workspace ${workspace.id}`)]),
+      : [limitedOwner(`workspace#${workspace.id}`, workspaceLimit, 'rate_limited', `The workspace ${workspace.id}`)]),
   ];
 }
 
@@ -308,8 +308,8 @@ function reserveCapacity(
   { holder, ...inputs }: RoundInputs,
 ): Reservation | undefined {
   const { slotPools } = deps;
-  const { ofKeyless } = inputs.limits;
-  if (ofKeyless !== undefined) return reserveKeyless(deps, call, { holder, limits: ofKeyless });
+  const { keylessLimits } = inputs.limits;
+  if (keylessLimits !== undefined) return reserveKeyless(deps, call, { holder, limits: keylessLimits });
   const levels = levelsOf(call, inputs);
   if (levels.length === 0) return undefined;
   const { slots, add, release } = createPoolSlots(slotPools);
@@ -340,19 +340,19 @@ function levelsOf(call: IdentifiedCall, { limits, isCreditSharded }: Omit<RoundI
   const whose = `The workspace ${workspace.id}`;
   const functionLevel = (owner: SlotOwner, key: string, slots: number | null): Level[] =>
     slots === null || !isFunctionCall ? [] : [{ pools: [{ key, slots }], error: () => functionsError(owner, slots) }];
-  const ofWorkspace = isCreditSharded ? limits.workspace : null;
-  const { function_concurrency: ofFunctions } = catalogue.service;
+  const workspaceSlots = isCreditSharded ? limits.workspace : null;
+  const { function_concurrency: functionConcurrency } = catalogue.service;
   return [
     ...functionLevel({ whose }, `SLOTS#${workspace.id}`, workspace.function_concurrency),
-    ...(ofWorkspace === null
+    ...(workspaceSlots === null
       ? []
       : [
           {
-            pools: [{ key: `CALLS#${workspace.id}`, slots: ofWorkspace }],
-            error: () => concurrencyError(whose, ofWorkspace, { isFunctionCall }),
+            pools: [{ key: `CALLS#${workspace.id}`, slots: workspaceSlots }],
+            error: () => concurrencyError(whose, workspaceSlots, { isFunctionCall }),
           },
         ]),
-    ...functionLevel({ whose: 'The gateway', exhausted: 'service_function_concurrency' }, 'SLOTS', ofFunctions),
+    ...functionLevel({ whose: 'The gateway', exhausted: 'service_function_concurrency' }, 'SLOTS', functionConcurrency),
     ...(limits.servicePools.length === 0
       ? []
       : [{ pools: limits.servicePools, error: () => serviceError(limits, parsed) }]),

@@ -61,7 +61,7 @@ export async function route(
     byok,
     ...providerState,
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
-    statsOf: (candidate) => statistics.of(candidate.model.id, entryOf(candidate).provider),
+    statsOf: (candidate) => statistics.measuredFigures(candidate.model.id, entryOf(candidate).provider),
     session: sessionOf(parsed, request),
     isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), workspace.id),
   });

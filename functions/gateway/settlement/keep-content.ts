@@ -44,20 +44,20 @@ export function openContent(
   if (settings === undefined || !keepsProviderText(terms) || !isInShare(id, settings.share)) return undefined;
   const { keep } = settings;
   const copies = deps.memory.openCopies();
-  const ofClient = openSpace(copies, contentMaxBytes);
-  const request = ofClient.take(clientBody.request.text().text);
-  const isRequestCut = ofClient.isCut();
-  const ofProviders = openSpace(copies, contentMaxBytes - ofClient.bytes());
+  const clientSpace = openSpace(copies, contentMaxBytes);
+  const request = clientSpace.take(clientBody.request.text().text);
+  const isRequestCut = clientSpace.isCut();
+  const providerSpace = openSpace(copies, contentMaxBytes - clientSpace.bytes());
   const secrets = new Set(byokKey === undefined ? [] : [byokKey]);
   const sentBodies: TakenContent[] = [];
   let blocked: string | undefined;
   let isBlockedCut = false;
-  const answer = watchAnswer((text) => ofClient.take(text));
+  const answer = watchAnswer((text) => clientSpace.take(text));
 
   const gather = async (): Promise<ContentDocument> => {
-    const cut = ofClient.isCut() || ofProviders.isCut();
+    const cut = clientSpace.isCut() || providerSpace.isCut();
     const taken = { id, workspace: workspace.id, cut, request, answer: answer.gathered(), sent: sentBodies, blocked };
-    const cuts = { isRequestCut, isAnswerCut: ofClient.isCut(), isBlockedCut, secrets };
+    const cuts = { isRequestCut, isAnswerCut: clientSpace.isCut(), isBlockedCut, secrets };
     return await finishContent(taken, cuts);
   };
 
@@ -70,11 +70,11 @@ export function openContent(
   return {
     sent({ secrets: used, ...one }, isLogged) {
       for (const secret of used) secrets.add(secret);
-      const body = isLogged ? ofProviders.take(one.body) : '';
+      const body = isLogged ? providerSpace.take(one.body) : '';
       if (body !== '') sentBodies.push({ ...one, body, isCut: body.length < one.body.length });
     },
     blocked(text) {
-      const beginning = ofProviders.take(text);
+      const beginning = providerSpace.take(text);
       isBlockedCut ||= beginning.length < text.length;
       blocked = blocked === undefined ? beginning : `${blocked}\n${beginning}`;
     },
@@ -224,14 +224,14 @@ function maskContent(text: string, secrets: Iterable<string>): string {
 function watchAnswer(take: (text: string) => string) {
   const parts: string[] = [];
   let status: number | undefined;
-  let isOfFrames = false;
+  let hasFrames = false;
   const add = (text: string) => void parts.push(take(text));
   return {
     gathered: () =>
-      status === undefined ? null : { status, body: isOfFrames ? asEventLines(parts.join('')) : parts.join('') },
+      status === undefined ? null : { status, body: hasFrames ? asEventLines(parts.join('')) : parts.join('') },
     watched(response: GatewayResponse): GatewayResponse {
       ({ status } = response);
-      isOfFrames = response.headers['content-type'] === frameStreamType;
+      hasFrames = response.headers['content-type'] === frameStreamType;
       const { body, errorEndText } = response;
       if (typeof body === 'string') {
         add(body);

@@ -58,7 +58,7 @@ export function requestRecord(
  * Returns all tags; undefined if there are none. Tags of the key overrule tags of the request, so that no client spends
  * in another's name.
  */
-function allTags(ofRequest: Tags, ofKey: Tags | null): Tags | undefined {
-  const all = { ...ofRequest, ...ofKey };
+function allTags(requestTags: Tags, keyTags: Tags | null): Tags | undefined {
+  const all = { ...requestTags, ...keyTags };
   return Object.keys(all).length === 0 ? undefined : all;
 }

@@ -206,7 +206,7 @@ function heldBy(
   const { keyHold, creditHold, budgetHolds = [], tokenPermits = [], slots = [] } = reservations;
   const owed = () => bill.totalOf('workspace');
   const charged = { publicId: String(key.pk), owner, known: key };
-  const ofKey: Held =
+  const heldKey: Held =
     keyHold === undefined
       ? {
           kind: 'money',
@@ -220,7 +220,7 @@ function heldBy(
           releaseSlot: (options) => counters.settleKey(keyHold, 0n, options),
           chargedAs: (item) => ({ of: 'key', publicId: keyHold.publicId, item }),
         };
-  const ofCredit: Held | undefined = creditHold && {
+  const heldCredit: Held | undefined = creditHold && {
     kind: 'money',
     slotsIn: creditHold.slot === true ? creditCounter(creditHold.account, creditHold.shard) : undefined,
     end: (options) => credit.settle(creditHold, owed(), options),
@@ -228,7 +228,7 @@ function heldBy(
       counters.settle(creditCounter(creditHold.account, creditHold.shard), creditHold, 0n, options),
     chargedAs: (item) => ({ of: 'credit', hold: creditHold, actual: owed(), item }),
   };
-  const ofBudgets = budgetHolds.map((hold): Held => {
+  const heldBudgets = budgetHolds.map((hold): Held => {
     const cost = () => bill.totalOf('client', hold.provider);
     return {
       kind: 'money',
@@ -239,21 +239,21 @@ function heldBy(
   });
   const usedTokens = () =>
     bill.charges.reduce((sum, { usage }) => sum + usage.promptTokens + usage.completionTokens, 0);
-  const ofTokens = tokenPermits.map(
+  const heldTokens = tokenPermits.map(
     (permit): Held => ({
       kind: 'tokens',
       slotsIn: undefined,
       end: unknownOutcome((options) => limiter.settle(permit, usedTokens(), options)),
     }),
   );
-  const ofPools = slots.map(
+  const heldSlots = slots.map(
     (slot): Held => ({
       kind: 'slots',
       slotsIn: slot.counter,
       end: unknownOutcome((options) => slotPools.release(slot, options)),
     }),
   );
-  return [ofKey, ...(ofCredit === undefined ? [] : [ofCredit]), ...ofBudgets, ...ofTokens, ...ofPools];
+  return [heldKey, ...(heldCredit === undefined ? [] : [heldCredit]), ...heldBudgets, ...heldTokens, ...heldSlots];
 }
 
 const unknownOutcome =

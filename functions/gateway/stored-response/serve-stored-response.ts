@@ -293,8 +293,8 @@ async function findStoredResponse(
     if (fault !== undefined) throw fault;
   }
   const hasConnection = connections.some((known) => known.provider === providerId && known.isAuthorised);
-  const ofClient = withOwnKey && hasConnection ? 'connection' : undefined;
-  const source: ByokSource | undefined = byokKey === undefined ? ofClient : 'header';
+  const connectionSource = withOwnKey && hasConnection ? 'connection' : undefined;
+  const source: ByokSource | undefined = byokKey === undefined ? connectionSource : 'header';
   if (source === undefined && withOwnKey)
     throw failWithoutKey('was made with a key of your own: send it in x-byok-key');
   if (source === undefined && connections.some(({ policy }) => policy === 'always')) {

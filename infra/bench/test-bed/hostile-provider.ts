@@ -100,9 +100,9 @@ export async function startHostileProvider() {
     }
     if (isCheck) return outgoing.end('{"action":"pass"}');
     if (events[name] !== undefined) return streamEvents(outgoing, events[name]);
-    const ofForm = formAnswers.find(([path]) => incoming.url?.endsWith(path))?.[1];
-    const { body, afterMs } = (ofForm === undefined ? answers[name] : undefined) ?? {
-      body: ofForm ?? '{}',
+    const formAnswer = formAnswers.find(([path]) => incoming.url?.endsWith(path))?.[1];
+    const { body, afterMs } = (formAnswer === undefined ? answers[name] : undefined) ?? {
+      body: formAnswer ?? '{}',
       afterMs: 0,
     };
     await sleep(systemClock, afterMs);

@@ -49,15 +49,15 @@ function routesOf({ console }: Pick<StageSettings, 'console'>): readonly Route[]
   const below = (start: BasePath, paths: readonly string[]): Route[] =>
     paths.map((path) => ({ path: start + path.replaceAll(/\*+/g, 'none'), statuses: refusedByGateway }));
   // A distribution distinguishes these paths from the list of models by their colon.
-  const ofModels = googleOperations.map((operation) => `${routePaths.model}:${operation}`);
+  const modelPaths = googleOperations.map((operation) => `${routePaths.model}:${operation}`);
   const { landing, health, hello, openapi, console: page } = rootPaths;
   const authorization = `Bearer ${unknownOperatorKey}`;
   return [
     ...[health, hello, landing, openapi].map((path) => ({ path, statuses: open })),
     ...below(base, Object.values(routePaths)),
     ...below(second, [routePaths.chatCompletions, routePaths.models, routePaths.model]),
-    ...below(base, ofModels),
-    ...below('/v1beta', [routePaths.models, ...ofModels]),
+    ...below(base, modelPaths),
+    ...below('/v1beta', [routePaths.models, ...modelPaths]),
     ...below('/bedrock', Object.values(bedrockPaths)),
     ...(console === true
       ? [

@@ -73,8 +73,8 @@ async function isNamed(session: Session, name: string): Promise<boolean> {
   const document = await catalogues.read().catch(() => undefined);
   if (document === undefined) return true;
   const { url, secret } = document.service.alerts ?? {};
-  const isOfAlerts = [url, secret].some(
+  const isAlertCredential = [url, secret].some(
     (reference) => reference !== undefined && ('env' in reference ? reference.env : reference.secret) === name,
   );
-  return isOfAlerts || document.providers.flatMap(poolOf).some(({ auth }) => credentialName(auth) === name);
+  return isAlertCredential || document.providers.flatMap(poolOf).some(({ auth }) => credentialName(auth) === name);
 }

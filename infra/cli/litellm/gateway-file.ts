@@ -240,11 +240,11 @@ function importWorkspace(source: LiteLlmSource, guardrails: readonly string[], m
 
 function keyLimits(source: LiteLlmSource, at: Path, models: readonly string[]): Mapping {
   const number = (name: string) => source.number([...at, name]);
-  const isOfKeys = at.length > 1;
-  const [rpm, tpm, concurrency] = isOfKeys
+  const hasKeyLimits = at.length > 1;
+  const [rpm, tpm, concurrency] = hasKeyLimits
     ? [number('rpm_limit'), number('tpm_limit'), number('max_parallel_requests')]
     : [];
-  const named = isOfKeys ? source.list([...at, 'models']).filter((name) => models.includes(String(name))) : [];
+  const named = hasKeyLimits ? source.list([...at, 'models']).filter((name) => models.includes(String(name))) : [];
   if (named.length > 0) source.use([...at, 'models']);
   return {
     ...(named.length > 0 && { models: named }),

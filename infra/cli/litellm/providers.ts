@@ -98,13 +98,13 @@ export class ImportedProviders {
     if (kind === 'bedrock') return this.#bedrock(at);
     if (kind === 'vertex') return this.#vertex(at, name);
     const base_url = this.#address(at, provider.path) ?? provider.baseUrl;
-    const isOfKind = kind !== undefined && (base_url === undefined || kind !== 'openai' || isOpenAi(base_url));
+    const isKnownKind = kind !== undefined && (base_url === undefined || kind !== 'openai' || isOpenAi(base_url));
     if (base_url === undefined && (kind === undefined || providerKinds[kind].baseUrl === undefined)) {
       this.#source.note(at('model'), `a provider ${prefix} needs an address: write api_base into the file of LiteLLM`);
       return undefined;
     }
-    const auth = this.#auth(at, isOfKind ? kind : undefined, provider.env);
-    return { ...(isOfKind && { kind }), ...(base_url !== undefined && { base_url }), ...(auth && { auth }) };
+    const auth = this.#auth(at, isKnownKind ? kind : undefined, provider.env);
+    return { ...(isKnownKind && { kind }), ...(base_url !== undefined && { base_url }), ...(auth && { auth }) };
   }
 
   #address(at: ParameterPath, path = ''): string | undefined {

@@ -296,9 +296,9 @@ function vendorOperation(operation: InterfaceOperation, body: VendorBody, { name
   const { operationId, summary, description } = operation;
   const { members, required, example, answer, streams, form } = body;
   const { model, ...others } = gatewayMembers;
-  const ofGateway = namesModel ? others : { model, ...others };
+  const gatewayFields = namesModel ? others : { model, ...others };
   const asksInBody = streams && !namesModel;
-  const properties = { ...ofGateway, ...members, ...(asksInBody ? { stream: flag } : {}) };
+  const properties = { ...gatewayFields, ...members, ...(asksInBody ? { stream: flag } : {}) };
   const bodyOf = (fields: Readonly<Record<string, JsonSchema>>, needed: readonly string[]) => ({
     schema: objectSchema(fields, { optional: Object.keys(fields).filter((name) => !needed.includes(name)) }),
   });
@@ -307,7 +307,7 @@ function vendorOperation(operation: InterfaceOperation, body: VendorBody, { name
   const fields = { ...properties, ...files };
   const { schema } = bodyOf(fields, otherNames.length === 0 ? [...required, file] : required);
   const anyOf = [file, ...otherNames].map((name) => ({ required: [name] }));
-  const ofForm = { schema: otherNames.length === 0 ? schema : { ...schema, anyOf } };
+  const formMedia = { schema: otherNames.length === 0 ? schema : { ...schema, anyOf } };
   return {
     operationId,
     summary,
@@ -324,7 +324,7 @@ function vendorOperation(operation: InterfaceOperation, body: VendorBody, { name
       description: form === undefined ? 'At most 4 MiB.' : 'At most 4 MiB; a form 25 MiB, on Lambda 4 MiB.',
       content: {
         ...(isOnly ? {} : { 'application/json': { ...bodyOf(properties, required), examples } }),
-        ...(form && { 'multipart/form-data': isOnly ? { ...ofForm, examples } : ofForm }),
+        ...(form && { 'multipart/form-data': isOnly ? { ...formMedia, examples } : formMedia }),
       },
     },
     responses: {

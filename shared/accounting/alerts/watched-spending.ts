@@ -76,13 +76,13 @@ async function creditSpendings(
   const granted = whole?.granted ?? readAmount(item[creditAttributes.granted]);
   const spent = whole?.spent ?? readAmount(item[creditAttributes.spent]);
   const common = { workspace, period: null };
-  const ofCredit = { table: 'ledger', key, attribute: 'alert' } as const;
-  const ofLimit = { ...ofCredit, attribute: 'alert_limit' };
+  const creditPlace = { table: 'ledger', key, attribute: 'alert' } as const;
+  const limitPlace = { ...creditPlace, attribute: 'alert_limit' };
   return [
     {
       ...common,
       type: 'workspace_credit',
-      place: ofCredit,
+      place: creditPlace,
       ...sinceAddition(granted, spent, readShareMark(first, 'alert')),
     },
     ...(spendLimit === null
@@ -91,8 +91,8 @@ async function creditSpendings(
           {
             ...common,
             type: 'workspace_spend_limit',
-            place: ofLimit,
-            mark: readShareMark(first, ofLimit.attribute),
+            place: limitPlace,
+            mark: readShareMark(first, limitPlace.attribute),
             spent,
             limit: spendLimit,
             scope: ever,
@@ -117,9 +117,9 @@ const looksPerPart = 50n;
 
 function passesPart(item: Item, actual: PicoUsd, spendLimit: PicoUsd | null, shards: number): boolean {
   const spent = readAmount(item[creditAttributes.spent]);
-  const ofCredit = spent + readAmount(item[creditAttributes.balance]);
-  const ofLimit = spendLimit === null ? ofCredit : spendLimit / BigInt(shards);
-  const step = (ofLimit < ofCredit ? ofLimit : ofCredit) / looksPerPart;
+  const creditPart = spent + readAmount(item[creditAttributes.balance]);
+  const limitPart = spendLimit === null ? creditPart : spendLimit / BigInt(shards);
+  const step = (limitPart < creditPart ? limitPart : creditPart) / looksPerPart;
   return step <= 0n || spent / step !== (spent - actual) / step;
 }
 

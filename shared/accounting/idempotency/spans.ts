@@ -114,7 +114,7 @@ function claimPut(claim: SpanClaim) {
   } satisfies Put;
 }
 
-const isOfKey = (claim: SpanClaim): Condition[] => {
+const sameKeyConditions = (claim: SpanClaim): Condition[] => {
   const key = keyHashOf(claim);
   return key === undefined ? [] : [equals('idempotency_key_sha256', key)];
 };
@@ -122,7 +122,7 @@ const isOfKey = (claim: SpanClaim): Condition[] => {
 /**
  * Tests for the same inputs, in each version of fingerprints, because another release may have claimed the span first.
  */
-const isOfSameInputs = ({ fingerprint }: SpanClaim): Condition[] =>
+const sameInputsConditions = ({ fingerprint }: SpanClaim): Condition[] =>
   fingerprintVersions.flatMap((version) => {
     const hash = fingerprint.hashOf(version);
     return hash === undefined ? [] : [equals('fingerprint', hash)];
@@ -132,7 +132,7 @@ const isFreeFor = (claim: SpanClaim): Condition =>
   or(
     absent('pk'),
     atMost('expires_at_epoch_seconds', Math.floor(claim.nowMs / 1000)),
-    and(equals('state', 'released'), or(...isOfSameInputs(claim), ...isOfKey(claim))),
+    and(equals('state', 'released'), or(...sameInputsConditions(claim), ...sameKeyConditions(claim))),
   );
 
 /**
@@ -140,7 +140,7 @@ const isFreeFor = (claim: SpanClaim): Condition =>
  * Idempotency-Key.
  */
 const isClaimed = (claim: SpanClaim): Condition =>
-  and(equals('state', 'used'), or(equals('owner', claim.owner), ...isOfKey(claim)));
+  and(equals('state', 'used'), or(equals('owner', claim.owner), ...sameKeyConditions(claim)));
 
 const outcomeOf = (item: Item, claim: SpanClaim): SpanOutcome => ({
   kind: holds(isClaimed(claim), item) ? 'claimed' : 'duplicate',

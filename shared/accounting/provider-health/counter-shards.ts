@@ -50,7 +50,7 @@ interface Group {
   readonly start: Seen | undefined;
 }
 
-const ofOthers = { seen: new Map<number, Seen>(), start: undefined };
+const nothingSeen = { seen: new Map<number, Seen>(), start: undefined };
 
 export function createCounterShards(clock: Pick<Clock, 'nowMs'>, fraction: () => number): CounterShards {
   /** State of each group. */
@@ -91,7 +91,7 @@ export function createCounterShards(clock: Pick<Clock, 'nowMs'>, fraction: () =>
       const { shards, seen, start } = state;
       const marked = readShards(item);
       if (marked > shards) {
-        groups.set(group, { ...state, ...ofOthers, shards: marked });
+        groups.set(group, { ...state, ...nothingSeen, shards: marked });
         return;
       }
       const now = { writes: Number(item[writesName] ?? 0), atMs: clock.nowMs() };
@@ -100,7 +100,7 @@ export function createCounterShards(clock: Pick<Clock, 'nowMs'>, fraction: () =>
       if (measuredMs < measuredMinMs) return;
       const perSecond = since === undefined ? state.perSecond : ((now.writes - since.writes) * 1_000) / measuredMs;
       const isFast = since !== undefined && perSecond > writesPerSecondMax && shards < shardsMax;
-      const next = isFast ? { ...ofOthers, shards: shards * 2 } : { seen: new Map(seen).set(shard, now) };
+      const next = isFast ? { ...nothingSeen, shards: shards * 2 } : { seen: new Map(seen).set(shard, now) };
       groups.set(group, { ...state, ...next, perSecond });
     },
   };

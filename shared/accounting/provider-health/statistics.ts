@@ -76,14 +76,14 @@ export interface Statistics {
    * Returns undefined when no call succeeded recently, so that a provider that only fails is never taken for a fast
    * one.
    */
-  of(model: string, provider: string): MeasuredFigures | undefined;
+  measuredFigures(model: string, provider: string): MeasuredFigures | undefined;
   /**
    * Returns the figures also for a provider that only fails or limits; undefined when there was no call of any kind
    * recently.
    */
-  ofCandidate(model: string, provider: string): HealthFigures | undefined;
+  candidateFigures(model: string, provider: string): HealthFigures | undefined;
   /** Returns the figures over all providers of the model; undefined when no call succeeded or failed recently. */
-  ofModel(model: string): HealthFigures | undefined;
+  modelFigures(model: string): HealthFigures | undefined;
 }
 
 export interface Counts {
@@ -120,12 +120,12 @@ export function createStatistics(measuredAtMs: number, tables: FigureTables): St
   const candidates = new Map(Object.entries(tables.candidates));
   return {
     measuredAtMs,
-    of(model, provider) {
+    measuredFigures(model, provider) {
       const figures = candidates.get(candidateNameOf(model, provider));
       return figures !== undefined && isMeasured(figures) ? figures : undefined;
     },
-    ofCandidate: (model, provider) => candidates.get(candidateNameOf(model, provider)),
-    ofModel: (model) => models.get(modelNameOf(model)),
+    candidateFigures: (model, provider) => candidates.get(candidateNameOf(model, provider)),
+    modelFigures: (model) => models.get(modelNameOf(model)),
   };
 }
 
@@ -133,7 +133,7 @@ const isMeasured = (figures: HealthFigures): figures is MeasuredFigures => figur
 
 export const noStatistics: Statistics = {
   measuredAtMs: undefined,
-  of: () => undefined,
-  ofCandidate: () => undefined,
-  ofModel: () => undefined,
+  measuredFigures: () => undefined,
+  candidateFigures: () => undefined,
+  modelFigures: () => undefined,
 };

@@ -40,7 +40,7 @@ export function readProviderHealth(
     const { model, account } = one;
     const entry = { model, provider: account };
     const coolingFor = cooldowns.coolingFor(entry);
-    const figures = statistics.ofCandidate(model, account);
+    const figures = statistics.candidateFigures(model, account);
     const cause = coolingFor.length === 0 ? undefined : (cooldowns.lastFailure(entry) ?? 'failing');
     return { ...one, coolingFor, figures, state: stateOf(one, figures, cause) };
   });

@@ -58,10 +58,10 @@ export async function updateKey(
 ): Promise<{ readonly change: KeyWrite; readonly key: KeyFigures }> {
   checkKeyEnd(deps, changes);
   const stored = await readKey(deps, publicId);
-  const isOfWorkspace = changes.models != null || changes.contentLog != null;
-  const ofKey = isOfWorkspace ? await deps.workspaceStore.read(stored.workspace) : undefined;
-  if (ofKey !== undefined) checkContentLog(ofKey, changes);
-  const models = await modelIdsOf(deps, changes.models, ofKey?.models);
+  const dependsOnWorkspace = changes.models != null || changes.contentLog != null;
+  const owner = dependsOnWorkspace ? await deps.workspaceStore.read(stored.workspace) : undefined;
+  if (owner !== undefined) checkContentLog(owner, changes);
+  const models = await modelIdsOf(deps, changes.models, owner?.models);
   await checkGuardrails(deps, changes.guardrails);
   const { publicId: id, workspace, secretSha256, name } = stored;
   const wanted = { name, ...withoutUndefined(changes), ...models, publicId: id, workspace, secretSha256 };

@@ -82,8 +82,8 @@ export function hubApisFor(
 ): readonly HubApi[] {
   const serving = servingApis[interfaceId];
   if (isTranslationOff === true && !('isAlwaysTranslated' in serving)) return [];
-  const ofKind = apiOfKind(provider, interfaceId);
-  if (ofKind !== undefined) return provider.apis.includes(serving.native) ? [ofKind] : [];
+  const kindApi = apiOfKind(provider, interfaceId);
+  if (kindApi !== undefined) return provider.apis.includes(serving.native) ? [kindApi] : [];
   const throughHub: readonly HubApi[] = serving.throughHub;
   return throughHub.filter((api) => provider.apis.includes(api));
 }

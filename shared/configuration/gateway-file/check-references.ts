@@ -169,12 +169,12 @@ function checkPrices(entry: Node, report: Report): void {
 function checkWorkspace(workspace: Node, known: Known, report: Report): void {
   const { models: all } = known;
   const listed = entries(member(workspace, 'models')).flatMap((at) => textOf(at) ?? []);
-  const ofWorkspace =
+  const workspaceModels =
     all && listed.length > 0 ? listed.flatMap((name) => resolveListedIds(name, all, undefined)) : undefined;
-  checkModelChoice(workspace, all && { all, ofWorkspace: undefined }, report);
+  checkModelChoice(workspace, all && { all, workspaceModels: undefined }, report);
   const keys = member(workspace, 'keys');
   checkUnique([keys], 'name', report);
-  for (const key of entries(keys)) checkModelChoice(key, all && { all, ofWorkspace }, report);
+  for (const key of entries(keys)) checkModelChoice(key, all && { all, workspaceModels }, report);
   const presets = member(workspace, 'presets');
   checkUnique([presets], 'slug', report);
   for (const preset of entries(presets)) checkUnique([member(preset, 'versions')], 'version', report);
@@ -186,7 +186,7 @@ function checkWorkspace(workspace: Node, known: Known, report: Report): void {
     if (member(connection, 'state').value === 'absent') continue;
     checkKnown(member(connection, 'provider'), known.providers, 'provider', 'providers', report);
   }
-  const callable = all && { all: new Set([...all, autoModelId]), ofWorkspace };
+  const callable = all && { all: new Set([...all, autoModelId]), workspaceModels };
   checkUnique([member(workspace, 'functions')], 'id', report);
   for (const declared of entries(member(workspace, 'functions'))) checkFunction(declared, callable, report);
 }

@@ -129,9 +129,9 @@ export function completeMembers(
     if (isLeftOut && !isFilled && value !== undefined) filled[member] = value;
     // A value that stays keeps its origin, so that applying a file that writes it out, as an export does, changes
     // nothing.
-    const isOfList =
+    const isListValue =
       isStored && isSame(former.values[member], value) ? isFilled : isLeftOut || isSame(value, listed?.[member]);
-    if (!isOfList) ownMembers.push(member);
+    if (!isListValue) ownMembers.push(member);
   }
   return { values, filled, written: isStored || listed !== undefined ? ownMembers : undefined };
 }

@@ -113,12 +113,12 @@ function keysInFile(records: readonly KeyRecord[], workspace: WorkspaceDocument,
 
 /** Returns why a file could not contain the content log of a key that narrows the content log of its workspace. */
 function narrowingLost(
-  { content_log: ofWorkspace }: WorkspaceDocument,
-  ofKey: KeyRecord['contentLog'],
+  { content_log: workspaceLog }: WorkspaceDocument,
+  keyLog: KeyRecord['contentLog'],
 ): string | undefined {
-  const fault = contentLogFault(ofWorkspace, ofKey);
+  const fault = contentLogFault(workspaceLog, keyLog);
   if (fault === undefined) return undefined;
-  const isNarrower = canonicalJson(effectiveContentLog(ofWorkspace, ofKey)) !== canonicalJson(ofWorkspace);
+  const isNarrower = canonicalJson(effectiveContentLog(workspaceLog, keyLog)) !== canonicalJson(workspaceLog);
   return isNarrower ? `content_log.${fault.member} ${fault.message}` : undefined;
 }
 
@@ -201,9 +201,9 @@ function leaveOut(file: Exported, { path, message }: Issue): string {
   else delete holder?.[last];
   const isRevision = part.length === stepsByList.functions;
   if (isRevision && owner?.active === item?.id) delete owner?.active;
-  const ofFunction = isRevision ? ` of function ${String(owner?.id)}` : '';
+  const functionText = isRevision ? ` of function ${String(owner?.id)}` : '';
   const id = String(workspace?.id);
-  const name = isWorkspace(part) ? `workspace ${id}` : `${nameOf(part, item)}${ofFunction} of ${id}`;
+  const name = isWorkspace(part) ? `workspace ${id}` : `${nameOf(part, item)}${functionText} of ${id}`;
   return `${name} is left out, and stays as it is stored: ${message.split('; ')[0]}`;
 }
 

@@ -20,7 +20,7 @@ export interface ListDifference {
 export const listDifferences = (document: CatalogueDocument, list: ModelList): ListDifference[] =>
   document.models.flatMap((model) => {
     const known = knownEntries(document, model, list);
-    const ofEntries = known.flatMap(({ entry, members }) => {
+    const entryDifferences = known.flatMap(({ entry, members }) => {
       const stored = entryMembers(entry);
       return Object.keys(stored).flatMap((member): ListDifference[] => {
         if (isSame(stored[member], members[member])) return [];
@@ -30,10 +30,10 @@ export const listDifferences = (document: CatalogueDocument, list: ModelList): L
       });
     });
     const modalities = modalitiesOf(known);
-    if (modalities === undefined || isSame(model.modalities, modalities)) return ofEntries;
+    if (modalities === undefined || isSame(model.modalities, modalities)) return entryDifferences;
     const isWritten = model.written === undefined || model.written.includes('modalities');
     const modelDifference = { member: 'modalities', stored: model.modalities, listed: modalities, isWritten };
-    return [...ofEntries, { model: model.id, provider: undefined, ...modelDifference }];
+    return [...entryDifferences, { model: model.id, provider: undefined, ...modelDifference }];
   });
 
 /** Returns the catalogue with all of the list's values for these models. */

@@ -47,7 +47,7 @@ export function checkUnique(lists: readonly Node[], name: string, report: Report
  */
 export interface KnownModels {
   readonly all: ReadonlySet<string>;
-  readonly ofWorkspace: readonly string[] | undefined;
+  readonly workspaceModels: readonly string[] | undefined;
 }
 
 /** Reports a name of no model, or of more than one. `models` is undefined while the models are unknown. */
@@ -55,7 +55,7 @@ export function checkModel(at: Node, models: KnownModels | undefined, report: Re
   const written = textOf(at);
   if (written === undefined || models === undefined) return;
   const known = models.all;
-  const meantIds = resolveListedIds(written, known, models.ofWorkspace);
+  const meantIds = resolveListedIds(written, known, models.workspaceModels);
   if (meantIds.length > 1) report(at, `${quote(written)} means several models: ${meantIds.map(quote).join(', ')}`);
   else if (meantIds[0] === written) checkKnown(at, known, 'model', 'models', report);
 }

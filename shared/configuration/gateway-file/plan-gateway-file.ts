@@ -101,8 +101,8 @@ export async function planGatewayFile(input: FileApplyOptions): Promise<GatewayF
   const options = { ...input, modelList, region: input.region ?? input.readVariable?.('AWS_REGION') };
   const { readBefore } = options;
   const former = readBefore === undefined ? await options.stores.catalogues.read() : readBefore.catalogue;
-  const { document: ofFile, filled, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
-  const catalogue = onStored(options, ofFile, former);
+  const { document: target, filled, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
+  const catalogue = onStored(options, target, former);
   const modelIds = new Set(catalogue.models.map(({ id }) => id));
   const planning: PlanningContext = {
     ...options,
@@ -114,15 +114,15 @@ export async function planGatewayFile(input: FileApplyOptions): Promise<GatewayF
   };
   // Other files name all their models, which the reader has checked.
   if (faults.length === 0 && options.file.models.some(isListedModels)) {
-    planning.issues.push(...modelReferenceIssues(options.file, ofFile));
+    planning.issues.push(...modelReferenceIssues(options.file, target));
   }
   if (options.file.guardrails === undefined) {
     const known = new Set(catalogue.guardrails?.map(({ id }) => id));
     planning.issues.push(...guardrailReferenceIssues(options.file, known));
   }
   const steps = [planCatalogue(planning, former, catalogue)];
-  const named = withModelIds(options.file, ofFile.models);
-  const file = changedPart(options, named, ofFile);
+  const named = withModelIds(options.file, target.models);
+  const file = changedPart(options, named, target);
   const placeOf: PlanningContext['placeOf'] = (path) => writtenPlace(path, file, named);
   const rest: PlanningContext = { ...planning, file, issues: [], placeOf };
   for (const [index, workspace] of file.workspaces.entries()) {
@@ -135,7 +135,7 @@ export async function planGatewayFile(input: FileApplyOptions): Promise<GatewayF
     throw new GatewayFileRefused(sortProblems(issues.map((issue) => toProblem(issue, options.lineOf?.(issue.path)))));
   }
   const changes = steps.flatMap(({ planned }) => planned);
-  const idsOfFile = new Set(ofFile.models.map(({ id }) => id));
+  const idsOfFile = new Set(target.models.map(({ id }) => id));
   return { catalogue, modelIds: idsOfFile, changes, filled, notes, revokedKeys, apply: () => carryOut(steps, notes) };
 }
 
@@ -181,13 +181,13 @@ function planCatalogue(
 type Sources = Pick<PlanningContext, 'modelList' | 'region' | 'nowMs' | 'former'>;
 
 /** Returns the catalogue of the file, or the stored catalogue with the file's changes since it was last applied. */
-function onStored(sources: Sources, ofFile: CatalogueDocument, stored: CatalogueDocument | undefined) {
+function onStored(sources: Sources, target: CatalogueDocument, stored: CatalogueDocument | undefined) {
   const { former } = sources;
-  if (former === undefined || stored === undefined) return ofFile;
+  if (former === undefined || stored === undefined) return target;
   const { document } = completeCatalogue(former.file, sourcesOf(sources, stored));
   // A model that only a later list has is new in the file.
   const models = document.models.filter(({ id }) => former.modelIds.has(id));
-  return mergeCatalogue({ former: { ...document, models }, next: ofFile, stored });
+  return mergeCatalogue({ former: { ...document, models }, next: target, stored });
 }
 
 /** Returns the workspaces and access that differ from the file that was read or applied before. */
@@ -373,10 +373,10 @@ function mergeListable<Part extends Listable & object>(versions: CatalogueVersio
   const merged = mergeFields(versions);
   if (isSame(former.written, next.written) && isSame(former, next)) return merged;
   const [before, after] = [valuesOf(former), valuesOf(next)];
-  const isOfFile = (name: string) =>
+  const isFromFile = (name: string) =>
     !isSame(before[name], after[name]) || isWritten(former, name) !== isWritten(next, name);
   const names = new Set([...(stored.written ?? []), ...(next.written ?? [])]);
-  const written = [...names].filter((name) => isWritten(isOfFile(name) ? next : stored, name));
+  const written = [...names].filter((name) => isWritten(isFromFile(name) ? next : stored, name));
   const { written: _merged, ...rest } = merged;
   return (next.written === undefined && stored.written === undefined ? rest : { ...rest, written }) as Part;
 }

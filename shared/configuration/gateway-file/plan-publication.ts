@@ -48,7 +48,7 @@ export async function planPublication(
   const { functionStore, clock } = deps;
   const [catalogue, { models }] = await Promise.all([deps.catalogues.read(), readWorkspace(deps, workspace)]);
   const all = new Set([...(catalogue?.models ?? []).map((model) => model.id), autoModelId]);
-  const known = { all, ofWorkspace: models === 'all' ? undefined : models };
+  const known = { all, workspaceModels: models === 'all' ? undefined : models };
   const { kind = (await functionStore.read(workspace, id))?.kind, revision } = publication;
   const read =
     typeof revision === 'string' ? readText(revision, kind) : { members: revision, kind, lineOf: () => undefined };
@@ -97,9 +97,9 @@ function checkRevision(
   checkFunction({ value: declared, path: [] }, known, ({ path }, message) => void issues.push({ path, message }));
   if (checked.ok && issues.length === 0) return { ok: true, document: checked.value };
   const problems = oncePerPlace(issues).map(({ path, message }) => {
-    const isOfRevision = path[0] === 'revisions';
-    const within = isOfRevision ? path.slice(2) : path;
-    return toProblem({ path: isOfRevision ? ['revision', ...within] : path, message }, lineOf(within));
+    const isInRevision = path[0] === 'revisions';
+    const within = isInRevision ? path.slice(2) : path;
+    return toProblem({ path: isInRevision ? ['revision', ...within] : path, message }, lineOf(within));
   });
   return { ok: false, problems };
 }

@@ -12,29 +12,29 @@ type KeyContentLog = { readonly [Name in keyof ContentLog]?: ContentLog[Name] | 
 
 /** Returns undefined if nothing is stored. */
 export function effectiveContentLog(
-  ofWorkspace: ContentLog | null | undefined,
-  ofKey: KeyContentLog | null,
+  workspaceLog: ContentLog | null | undefined,
+  keyLog: KeyContentLog | null,
 ): ContentLog | undefined {
-  if (ofWorkspace == null) return undefined;
-  const { keep = ofWorkspace.keep, share = ofWorkspace.share } = ofKey ?? {};
+  if (workspaceLog == null) return undefined;
+  const { keep = workspaceLog.keep, share = workspaceLog.share } = keyLog ?? {};
   return {
-    keep: daysOf(keep) < daysOf(ofWorkspace.keep) ? keep : ofWorkspace.keep,
-    share: Math.min(share, ofWorkspace.share),
+    keep: daysOf(keep) < daysOf(workspaceLog.keep) ? keep : workspaceLog.keep,
+    share: Math.min(share, workspaceLog.share),
   };
 }
 
 /** Returns where a key would store more than its workspace; undefined if it does not. */
 export function contentLogFault(
-  ofWorkspace: ContentLog | null | undefined,
-  ofKey: KeyContentLog | null | undefined,
+  workspaceLog: ContentLog | null | undefined,
+  keyLog: KeyContentLog | null | undefined,
 ): { readonly member: keyof ContentLog; readonly message: string } | undefined {
-  if (ofWorkspace == null || ofKey == null) return undefined;
-  const { keep, share } = ofKey;
-  if (keep !== undefined && daysOf(keep) > daysOf(ofWorkspace.keep)) {
-    return { member: 'keep', message: `must not be longer than that of the workspace, ${ofWorkspace.keep}` };
+  if (workspaceLog == null || keyLog == null) return undefined;
+  const { keep, share } = keyLog;
+  if (keep !== undefined && daysOf(keep) > daysOf(workspaceLog.keep)) {
+    return { member: 'keep', message: `must not be longer than that of the workspace, ${workspaceLog.keep}` };
   }
-  if (share !== undefined && share > ofWorkspace.share) {
-    return { member: 'share', message: `must not be larger than that of the workspace, ${ofWorkspace.share}` };
+  if (share !== undefined && share > workspaceLog.share) {
+    return { member: 'share', message: `must not be larger than that of the workspace, ${workspaceLog.share}` };
   }
   return undefined;
 }

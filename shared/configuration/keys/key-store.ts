@@ -140,7 +140,7 @@ async function writeChanges(store: Store, stored: KeyRecord, wanted: KeySettingC
     const record = item && recordOf(item, stored.publicId);
     if (item === undefined || record === undefined || !isSameKey(record, stored)) throw conflict(stored);
     const isReplaced = record.replacedBy !== null;
-    const ofKey = changed.filter((name) => !isReplaced || (name !== 'status' && name !== 'expiresAtMs'));
+    const keyChanges = changed.filter((name) => !isReplaced || (name !== 'status' && name !== 'expiresAtMs'));
     const status = changed.includes('status') ? wanted.status : undefined;
     const expiresAtMs = changed.includes('expiresAtMs') ? wanted.expiresAtMs : undefined;
     const secrets = formerSecrets(item).map((one) =>
@@ -148,8 +148,11 @@ async function writeChanges(store: Store, stored: KeyRecord, wanted: KeySettingC
         ? { ...one, status: status ?? one.status, expiresAtMs: expiresAtMs ?? one.expiresAtMs }
         : one,
     );
-    const ofText = isReplaced ? { [keyAttributes.formerSecrets]: storedSecrets(secrets) } : {};
-    const set = { ...Object.fromEntries(ofKey.map((name) => [attributeOf(name), wanted[name]])), ...ofText };
+    const secretAttributes = isReplaced ? { [keyAttributes.formerSecrets]: storedSecrets(secrets) } : {};
+    const set = {
+      ...Object.fromEntries(keyChanges.map((name) => [attributeOf(name), wanted[name]])),
+      ...secretAttributes,
+    };
     const condition = isReplaced ? isUnchanged(item) : isCurrent(item);
     const result = await store.update({ ...updateOf(item, set), condition });
     return result.kind === 'written' ? 'changed' : undefined;

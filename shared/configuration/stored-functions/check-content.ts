@@ -31,8 +31,8 @@ const textOf = ([first, ...below]: ContentFault['path']): string =>
 export async function checkRevisions(workspace: string, { id, kind, revisions }: FunctionDocument): Promise<void> {
   const faults: ContentFault[] = [];
   for (const [index, revision] of revisions.entries()) {
-    const ofRevision = await faultsOf(contentOf(kind, revision));
-    faults.push(...ofRevision.map(({ path, message }) => ({ path: ['revisions', index, ...path], message })));
+    const revisionFaults = await faultsOf(contentOf(kind, revision));
+    faults.push(...revisionFaults.map(({ path, message }) => ({ path: ['revisions', index, ...path], message })));
   }
   if (faults.length > 0) throw new UnusableRevisions(`function ${id} of ${workspace}`, faults);
 }

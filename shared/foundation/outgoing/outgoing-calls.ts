@@ -90,13 +90,13 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
       };
       const readHead = (incoming: IncomingMessage) => {
         const { statusCode = 0 } = incoming;
-        const isOfProxy = isProxied && statusCode === proxyAuthenticationStatus;
-        if (statusCode >= finalStatusMin && !isOfProxy) {
+        const isProxyRefusal = isProxied && statusCode === proxyAuthenticationStatus;
+        if (statusCode >= finalStatusMin && !isProxyRefusal) {
           isAnswered = true;
           return resolve(toAnswer(clock, incoming));
         }
         incoming.on('error', () => {});
-        refuse(isOfProxy ? new ProxyFailed(statusCode) : new Error(`status ${statusCode}`));
+        refuse(isProxyRefusal ? new ProxyFailed(statusCode) : new Error(`status ${statusCode}`));
       };
       const end = (cause: Error) => {
         if (!isAnswered) fail(cause);

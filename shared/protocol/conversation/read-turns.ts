@@ -6,9 +6,9 @@ import { type ConversationTurn, isObject, type Value } from './conversation.ts';
 
 /** The functions with which an interface reads its bodies as turns. */
 export interface TurnsOfBodies {
-  readonly ofRequest: (body: Value) => readonly ConversationTurn[];
-  readonly ofAnswer: (body: Value) => readonly ConversationTurn[];
-  readonly ofStream: (events: readonly Value[]) => readonly ConversationTurn[];
+  readonly readRequest: (body: Value) => readonly ConversationTurn[];
+  readonly readAnswer: (body: Value) => readonly ConversationTurn[];
+  readonly readStream: (events: readonly Value[]) => readonly ConversationTurn[];
 }
 
 /** Returns undefined if the body is not a conversation. */
@@ -17,7 +17,7 @@ export function readRequestTurns(
   text: string,
 ): readonly ConversationTurn[] | undefined {
   const body = parsed(text);
-  const turns = isObject(body) ? reader?.ofRequest(body) : undefined;
+  const turns = isObject(body) ? reader?.readRequest(body) : undefined;
   return turns?.length === 0 ? undefined : turns;
 }
 
@@ -27,7 +27,7 @@ export function readAnswerTurns(
   text: string,
 ): readonly ConversationTurn[] | undefined {
   const body = parsed(text);
-  const turns = isObject(body) ? reader?.ofAnswer(body) : reader?.ofStream(eventsIn(text));
+  const turns = isObject(body) ? reader?.readAnswer(body) : reader?.readStream(eventsIn(text));
   return turns?.length === 0 ? undefined : turns;
 }
 

@@ -143,14 +143,14 @@ const fault = (name: string, what: string): GatewayError =>
 async function jsonOf(parts: readonly FormPart[], { formFields, gatewayMembers }: FormReading): Promise<string> {
   const fields = new Map<string, string[]>();
   const members: (readonly [name: string, text: () => string])[] = [];
-  const ofGateway = new Map<string, FormPart[]>();
+  const gatewayParts = new Map<string, FormPart[]>();
   for (const part of parts) {
     const gatewayName = gatewayField(part, gatewayMembers);
     if (gatewayName !== undefined) {
-      const known = ofGateway.get(gatewayName);
+      const known = gatewayParts.get(gatewayName);
       if (known === undefined) {
         const found = [part];
-        ofGateway.set(gatewayName, found);
+        gatewayParts.set(gatewayName, found);
         members.push([gatewayName, () => gatewayText(gatewayName, found.map(fieldText))]);
       } else known.push(part);
       continue;

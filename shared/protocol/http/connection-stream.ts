@@ -49,12 +49,15 @@ export abstract class ConnectionStream extends Duplex {
 
   static {
     // Node reads both from a connection that it writes to. The socket's values apply, because it gets the writes.
-    const ofSocket = (name: 'writableCorked' | 'writableLength') => ({
+    const socketDescriptor = (name: 'writableCorked' | 'writableLength') => ({
       get(this: ConnectionStream) {
         return this.#socket[name];
       },
     });
-    const descriptors = { writableCorked: ofSocket('writableCorked'), writableLength: ofSocket('writableLength') };
+    const descriptors = {
+      writableCorked: socketDescriptor('writableCorked'),
+      writableLength: socketDescriptor('writableLength'),
+    };
     Object.defineProperties(ConnectionStream.prototype, descriptors);
   }
 

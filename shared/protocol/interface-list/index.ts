@@ -45,7 +45,7 @@ const belowBedrock = (...routes: readonly (readonly [path: string, operation: st
 const converse = () => import('../interfaces/converse/index.ts');
 
 /** Returns the routes below a model. Google's SDKs call them at `/v1beta`, and from 3.0 on at `/v1`. */
-const ofModels = (...operations: readonly (typeof googleOperations)[number][]): readonly ListedRoute[] =>
+const modelRoutes = (...operations: readonly (typeof googleOperations)[number][]): readonly ListedRoute[] =>
   operations.flatMap((operation) =>
     (['/v1beta', '/v1'] as const).map((base) => ({ base, path: `${routePaths.model}:${operation}`, operation })),
   );
@@ -91,17 +91,17 @@ export const interfaceList: Readonly<Record<InterfaceId, ListedInterface>> = {
     load: async () => (await converse()).converseTokens,
   },
   'generate-content': {
-    routes: ofModels('generateContent', 'streamGenerateContent'),
+    routes: modelRoutes('generateContent', 'streamGenerateContent'),
     rules: googleRules,
     load: async () => (await gemini()).generateContent,
   },
   'count-contents': {
-    routes: ofModels('countTokens'),
+    routes: modelRoutes('countTokens'),
     rules: googleRules,
     load: async () => (await gemini()).countContents,
   },
   'embed-content': {
-    routes: ofModels('embedContent', 'batchEmbedContents'),
+    routes: modelRoutes('embedContent', 'batchEmbedContents'),
     rules: googleRules,
     load: async () => (await gemini()).embedContent,
   },

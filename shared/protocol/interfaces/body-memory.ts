@@ -29,8 +29,8 @@ export interface BodyMemory {
 type SentPath = Extract<RequestPath, 'relayed' | 'translated'>;
 
 /** `isOfClient` is false for the request of a function's revision, of which nothing is dropped. */
-export function openBodyMemory(request: ClientRequest, allocation: BodyAllocation, isOfClient = true): BodyMemory {
-  const isLong = isOfClient && request.text().text.length + (request.form?.byteLength ?? 0) > smallBodyMaxBytes;
+export function openBodyMemory(request: ClientRequest, allocation: BodyAllocation, isClientRequest = true): BodyMemory {
+  const isLong = isClientRequest && request.text().text.length + (request.form?.byteLength ?? 0) > smallBodyMaxBytes;
   let hasValues = false;
   const letGoValues = () => {
     if (!hasValues) return;
@@ -67,7 +67,7 @@ export function openBodyMemory(request: ClientRequest, allocation: BodyAllocatio
         request.form?.letGo();
       }
       if (path !== undefined) allocation.keep(path);
-      else if (isLong || !isOfClient) allocation.end();
+      else if (isLong || !isClientRequest) allocation.end();
       else allocation.keep('relayedSent');
     },
   };

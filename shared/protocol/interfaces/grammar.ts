@@ -58,8 +58,8 @@ export interface EventPiece extends Omit<FoundText, 'kind'> {
 /** Texts that a model wrote, and the end of a blocked answer. */
 export interface AnswerTexts {
   /** Yields the texts of an answer, as `textsOfRequest` does for a request. */
-  readonly ofAnswer: (json: JsonText) => Iterable<FoundText | undefined>;
-  readonly ofEvent: (json: JsonText) => EventPiece[];
+  readonly answerTexts: (json: JsonText) => Iterable<FoundText | undefined>;
+  readonly eventPieces: (json: JsonText) => EventPiece[];
   /** True if each event is complete, so that it waits for no other. */
   readonly eventsStandAlone: boolean;
   /** Fields whose lists repeat a text as tokens or words, and which are emptied when that text is masked. */

@@ -170,6 +170,6 @@ function tokensOfCharacter(code: number): number {
   if (code < 0x09_00) return alphabetTokens;
   if (code < 0x20_00) return scriptTokens;
   if (code < 0x2e_80) return symbolTokens;
-  const isOfPair = code >= 0xd8_00 && code < 0xe0_00;
-  return isOfPair || code >= 0xfe_00 ? symbolTokens : ideographTokens;
+  const isSurrogate = code >= 0xd8_00 && code < 0xe0_00;
+  return isSurrogate || code >= 0xfe_00 ? symbolTokens : ideographTokens;
 }

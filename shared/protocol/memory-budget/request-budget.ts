@@ -173,8 +173,8 @@ export class RequestBudget {
   }
 
   #fits(line: Line, holder: RequestHolder, bytes: number): boolean {
-    const ofLine = this.#lines[holder.size] === line ? holder.bytes : 0;
-    return line.bytes - ofLine + bytes <= line.maxBytes && this.bytes - holder.bytes + bytes <= this.#maxBytes;
+    const holderBytes = this.#lines[holder.size] === line ? holder.bytes : 0;
+    return line.bytes - holderBytes + bytes <= line.maxBytes && this.bytes - holder.bytes + bytes <= this.#maxBytes;
   }
 
   #letIn(line: Line, holder: RequestHolder, bytes: number, { upload }: RequestTake): void {
@@ -311,7 +311,7 @@ class Line {
   add(waiting: Waiting): void {
     const { take, bytes } = waiting;
     const calls = this.#callsOf(take.workspace);
-    const isNewcomer = this.#ofWorkspace(take.workspace) === 0;
+    const isNewcomer = this.#workspaceBytes(take.workspace) === 0;
     if (calls !== undefined) calls.add(waiting);
     else (isNewcomer ? this.#newcomers : this.#others).set(take.workspace, new Set([waiting]));
     if (isGrowing(waiting)) this.#growing.add(waiting);
@@ -340,14 +340,14 @@ class Line {
 
   count(workspace: string, added: number): void {
     this.bytes += added;
-    const bytes = this.#ofWorkspace(workspace) + added;
+    const bytes = this.#workspaceBytes(workspace) + added;
     if (bytes > 0) this.#bytesOf.set(workspace, bytes);
     else this.#bytesOf.delete(workspace);
   }
 
   /** Returns true if the workspace has half of the memory with these bytes; never if it has no memory. */
   hasHalf(workspace: string, added: number): boolean {
-    const bytes = this.#ofWorkspace(workspace);
+    const bytes = this.#workspaceBytes(workspace);
     const half = this.maxBytes / 2;
     return added === 0 ? bytes >= half : bytes > 0 && bytes + added > half;
   }
@@ -393,7 +393,7 @@ class Line {
     return this.#newcomers.get(workspace) ?? this.#others.get(workspace);
   }
 
-  #ofWorkspace(workspace: string): number {
+  #workspaceBytes(workspace: string): number {
     return this.#bytesOf.get(workspace) ?? 0;
   }
 }

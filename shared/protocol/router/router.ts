@@ -159,19 +159,19 @@ const earlierSettledMaxMs = 2_000;
 function openScope(
   request: GatewayRequest,
   { clientGone, keyFound, endsAtMs, cut }: RequestContext,
-  { basePath, isBelowBase, methods, pathParameters, routeRules: ofPath }: Location,
+  { basePath, isBelowBase, methods, pathParameters, routeRules: pathRules }: Location,
   { randomness, log, clock, telemetry, memory }: RouterDependencies,
 ): Omit<RequestScope, 'earlierSettled'> {
   const baseUrlRules = baseUrlRulesOf[basePath];
   // A client that calls a path below neither base path is usually a client of OpenAI. Its base URL lacks a part, and
   // the client shows only this format.
   const isMisplaced = !isBelowBase && methods === undefined;
-  const ofBase = isMisplaced ? 'openai' : baseUrlRules.errorFormat;
-  const ofClient = ofBase === 'gateway' ? readErrorFormat(request.headers) : ofBase;
-  const errorFormat = ofPath.errorFormat ?? formatOfHeaders(ofPath, request) ?? ofClient;
+  const baseFormat = isMisplaced ? 'openai' : baseUrlRules.errorFormat;
+  const clientFormat = baseFormat === 'gateway' ? readErrorFormat(request.headers) : baseFormat;
+  const errorFormat = pathRules.errorFormat ?? formatOfHeaders(pathRules, request) ?? clientFormat;
   const { correlation, fault } = readCorrelation(request.headers, randomness, {
     ignoresTraceparent: baseUrlRules.ignoresMalformedTraceparent,
-    foreignSessionId: ofPath.foreignSessionId,
+    foreignSessionId: pathRules.foreignSessionId,
   });
   // The record of a call is found by this id, and a UUIDv7 contains its time.
   const correlationId = uuidv7(randomness, clock.nowMs());

@@ -18,12 +18,12 @@ interface CachePlaces {
 export function cachePlaces(roles: readonly string[]): CachePlaces {
   const lastBefore = (place: number, isWanted: (role: string) => boolean) =>
     roles.slice(0, Math.max(place, 0)).findLastIndex(isWanted);
-  const isOfClient = (role: string) => clientRoles.has(role);
-  const end = lastBefore(roles.length, isOfClient);
+  const isClientRole = (role: string) => clientRoles.has(role);
+  const end = lastBefore(roles.length, isClientRole);
   const answer = lastBefore(end, (role) => role === 'assistant');
   const other = roles.findIndex((role) => !instructionRoles.has(role));
   return {
     instructions: (other < 0 ? roles.length : other) - 1,
-    turn: [lastBefore(answer, isOfClient), end],
+    turn: [lastBefore(answer, isClientRole), end],
   };
 }

@@ -75,8 +75,8 @@ export function checkMembers<Checked extends Schema>(
     }));
   });
   // A fault of the whole object follows from the faults of fields.
-  const ofFields = faults.filter(({ param }) => param !== '');
-  const named = (ofFields.length > 0 ? ofFields : faults).slice(0, faultsShown);
+  const fieldFaults = faults.filter(({ param }) => param !== '');
+  const named = (fieldFaults.length > 0 ? fieldFaults : faults).slice(0, faultsShown);
   const lines = named.map(({ param, message }) => `${param || 'body'}: ${message}`);
   throw fail(code, { message: lines.join('; '), param: named[0]?.param || undefined });
 }

@@ -21,7 +21,9 @@ const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names:
     [thinksByDefault, canBeKeptFromThinking].every((holds) => holds(...names)),
   model: entry.upstream_model,
   takesNewerBound:
-    provider.kind === 'azure' ? isOfUnknownMaker(names) : isOfOpenAi(provider.kind) && isOpenAiReasoningModel(...names),
+    provider.kind === 'azure'
+      ? hasUnknownMaker(names)
+      : isOpenAiKind(provider.kind) && isOpenAiReasoningModel(...names),
   reasoningStyle: provider.reasoning_style ?? 'effort',
   effortOf: (preference: ReasoningPreference) => relayedEffort(preference, ...modelNames({ entry, model })),
   readsGoogleSignatures: googleHost.test(provider.base_url),
@@ -36,7 +38,7 @@ const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names:
  * True if the vendor is unknown, because a deployment's name need not be the model's name. All of OpenAI's models
  * accept the newer name of the bound, and some refuse the older name.
  */
-const isOfUnknownMaker = (names: readonly string[]): boolean =>
+const hasUnknownMaker = (names: readonly string[]): boolean =>
   !names.some((name) =>
     /mistral|codestral|deepseek|llama|phi-|grok|kimi|qwen|cohere|command-|jamba|gpt-oss/i.test(name),
   );
@@ -49,6 +51,6 @@ const googleHost = /^https:\/\/[\w.-]+\.googleapis\.com\//;
  * know the newer name.
  */
 const outputBoundMember = (kind: ProviderKind | undefined): string =>
-  isOfOpenAi(kind) ? 'max_completion_tokens' : 'max_tokens';
+  isOpenAiKind(kind) ? 'max_completion_tokens' : 'max_tokens';
 
-const isOfOpenAi = (kind: ProviderKind | undefined): boolean => kind === 'openai' || kind === 'azure';
+const isOpenAiKind = (kind: ProviderKind | undefined): boolean => kind === 'openai' || kind === 'azure';

@@ -96,7 +96,7 @@ export class EventWindow {
   /** Adds an event. Returns undefined if it waits now. */
   async hold(event: AnswerEvent): Promise<NoEventMemory | undefined> {
     const { json } = event;
-    const texts = event.details.isEndMarker === true ? [] : this.#options.answers.ofEvent(json);
+    const texts = event.details.isEndMarker === true ? [] : this.#options.answers.eventPieces(json);
     try {
       const bytes = this.#heldBytes + event.text.length;
       const parts = { heldEvent: bytes, checkedText: this.#bytesInUse };
@@ -248,13 +248,13 @@ const reachesBack = {
 /** Returns the whole texts that repeat neither pieces nor an earlier text. */
 function wholeTextsOf(
   held: readonly HeldEvent[],
-  ofPieces: ReadonlySet<string>,
+  pieceTexts: ReadonlySet<string>,
   known: ReadonlyMap<string, string>,
 ): CheckedText[] {
   const wholes = new Map<string, CheckedText>();
   for (const one of held.flatMap(({ texts }) => texts)) {
     if (!isText(one)) continue;
-    const isNew = one.channel === undefined && !ofPieces.has(one.text) && !known.has(one.text);
+    const isNew = one.channel === undefined && !pieceTexts.has(one.text) && !known.has(one.text);
     if (isNew && one.text.trim() !== '') wholes.set(one.text, one);
   }
   return [...wholes.values()];
@@ -281,7 +281,7 @@ function masked(
     texts.flatMap(({ value, signedItem }) => (changed.has(value) ? (signedItem ?? []) : [])),
   );
   const signatures = texts.flatMap((piece): [number, string][] =>
-    isOfChanged(piece, changedItems, state) ? [[piece.value, brokenSignatureOf(json, piece.value)]] : [],
+    belongsToChangedItem(piece, changedItems, state) ? [[piece.value, brokenSignatureOf(json, piece.value)]] : [],
   );
   if (changes.length + signatures.length === 0) return event;
   const text = replaceValues(json, withoutSpelling(json, [...changes, ...signatures], spellingFields));
@@ -297,7 +297,7 @@ function changesOf({ value, text, kind, channel: name }: EventPiece, state: Mask
 }
 
 /** True for a signature of a text that was changed, in this window or before. */
-function isOfChanged(
+function belongsToChangedItem(
   { kind, channel: prefix, signedItem }: EventPiece,
   changedItems: ReadonlySet<number>,
   { channels }: MaskState,

@@ -7,8 +7,8 @@ import type { TextSpan } from '../../foundation/patterns/index.ts';
  * letters and digits with the invisible characters in it, or any other character that is not a white space.
  */
 const spacelessScripts = 'Han Hiragana Katakana Thai Lao Khmer Myanmar'.split(' ');
-const ofSpaceless = `[${spacelessScripts.map((script) => `\\p{Script=${script}}`).join('')}]`;
-const newTokens = () => new RegExp(`${ofSpaceless}|(?:(?!${ofSpaceless})[\\p{L}\\p{N}\\p{M}\\p{Cf}])+|\\S`, 'gu');
+const spacelessClass = `[${spacelessScripts.map((script) => `\\p{Script=${script}}`).join('')}]`;
+const newTokens = () => new RegExp(`${spacelessClass}|(?:(?!${spacelessClass})[\\p{L}\\p{N}\\p{M}\\p{Cf}])+|\\S`, 'gu');
 
 /** A step from a token to the tokens that may follow it in the words. */
 interface Step {

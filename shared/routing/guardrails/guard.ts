@@ -96,7 +96,7 @@ export async function openGuard({
 
   async function checkAnswer(json: JsonText): Promise<GuardedAnswer> {
     if (writing.length === 0 || answers === undefined) return { kind: 'passed', masked: undefined, isBlocked: false };
-    const found = await gather(answers.ofAnswer(json));
+    const found = await gather(answers.answerTexts(json));
     const checked = await checkTexts(outputChecks, 'output', found);
     if (checked.kind === 'failed') return checked;
     if (checked.kind === 'passed') {

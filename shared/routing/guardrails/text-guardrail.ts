@@ -75,9 +75,9 @@ async function mask(
   const found = new Map<number, Finding[]>();
   for await (const { at, finding } of findings(finders, question)) {
     if (isInMask(question.texts[at] ?? '', finding, finders)) continue;
-    const ofText = found.get(at) ?? [];
-    found.set(at, ofText);
-    ofText.push(finding);
+    const textFindings = found.get(at) ?? [];
+    found.set(at, textFindings);
+    textFindings.push(finding);
   }
   if (found.size === 0) return { action: 'pass' };
   const texts = question.texts.map((text, at) => masked(text, found.get(at) ?? []));

@@ -91,7 +91,7 @@ function toModelObject(
     routable: candidates.some(isRoutable),
     ...apisOf(candidates),
     providers: withoutPools(candidates).map((candidate) => toProviderEntry(candidate, isRoutable(candidate))),
-    stats: toStats(statistics.ofModel(model.id)),
+    stats: toStats(statistics.modelFigures(model.id)),
   };
 }
 

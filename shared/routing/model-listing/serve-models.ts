@@ -166,8 +166,8 @@ function toProfile({ id, display_name, created }: ModelObject): object {
 /** Returns the page. Throws invalid_request for an impossible page. */
 function toProfilePage(models: readonly ModelListItem[], query: string): ProfilePage {
   const parameters = new URLSearchParams(query);
-  const isOfAccount = (parameters.get('type') ?? parameters.get('typeEquals')) === 'APPLICATION';
-  const page = pageOf(isOfAccount ? [] : models.filter(isServed), {
+  const isApplicationType = (parameters.get('type') ?? parameters.get('typeEquals')) === 'APPLICATION';
+  const page = pageOf(isApplicationType ? [] : models.filter(isServed), {
     size: { ...pageSizes, sent: parameters.get('maxResults') },
     token: { param: 'nextToken', sent: parameters.get('nextToken') },
   });

@@ -34,7 +34,7 @@ export interface CandidateRequest {
   /** Path after the provider's base URL. */
   readonly path: string;
   /** Returns the host of the call, if it differs from the host of the provider. */
-  readonly hostname?: ((ofProvider: string) => string) | undefined;
+  readonly hostname?: ((providerHostname: string) => string) | undefined;
   readonly accept: string;
   /** Method; default: POST. */
   readonly method?: 'GET' | 'DELETE' | undefined;

@@ -95,7 +95,7 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
     { name: 'requestWithSignal', step: 'deserialize', priority: 'low' },
   );
   const send = (command: object, options?: { readonly abortSignal?: AbortSignal }) => {
-    if (isOfDocuments(command)) return documentClient().send(command as never, options as never);
+    if (isDocumentCommand(command)) return documentClient().send(command as never, options as never);
     const { input } = command as { readonly input: object };
     if (options?.abortSignal !== undefined) signals.set(input, options.abortSignal);
     return plain.send(command as never);
@@ -110,8 +110,8 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
 function withOneEndpoint({ middlewareStack: stack, config }: DynamoDBClient): DynamoDBClient['middlewareStack'] {
   return {
     ...stack,
-    concat(ofCommand) {
-      const whole = stack.concat(ofCommand);
+    concat(commandStack) {
+      const whole = stack.concat(commandStack);
       whole.addRelativeTo(endpointOnce(config, GetItemCommand) as never, {
         name: 'endpointV2Middleware',
         relation: 'before',
@@ -128,7 +128,7 @@ interface Sending {
   readonly request: Parameters<ReturnType<typeof clientSigner>['sign']>[0];
 }
 
-const isOfDocuments = (command: object): boolean => 'clientCommand' in command;
+const isDocumentCommand = (command: object): boolean => 'clientCommand' in command;
 
 function prepared(client: DynamoDBClient): DynamoDBClient {
   for (const middleware of notNeeded) client.middlewareStack.remove(middleware);

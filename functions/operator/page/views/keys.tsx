@@ -159,7 +159,7 @@ interface KeyFormProperties {
   readonly saved: (key: Key | NewKey) => void;
 }
 
-const ofMembers: SettingRows = Object.fromEntries(
+const memberSettings: SettingRows = Object.fromEntries(
   Object.entries<Setting>(keySettings).filter(([, { role }]) => role === undefined),
 );
 
@@ -172,7 +172,7 @@ const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
   const [chosen, setChosen] = useState<string>();
   const workspace = changed?.workspace ?? chosen ?? workspaces[0];
   const isEditor = rights.holds('editor', workspace);
-  const rows = isEditor ? keySettings : ofMembers;
+  const rows = isEditor ? keySettings : memberSettings;
   const bounds = isEditor ? undefined : choices.member_keys.find((one) => one.workspace === workspace);
   const save = async (form: HTMLFormElement) => {
     const { text } = formValues(form);
@@ -271,11 +271,11 @@ const keyColumns = (
     amounts: (key) => [key.spent_usd, lately(key) ?? null],
     show: (key, usd) => {
       const { spent_usd, last_alert } = key;
-      const ofDay = lately(key);
+      const dayCost = lately(key);
       return (
         <span class="lines">
           {usd(spent_usd)}
-          {ofDay !== undefined && <span class="muted">24 h: {usd(ofDay)}</span>}
+          {dayCost !== undefined && <span class="muted">24 h: {usd(dayCost)}</span>}
           <LastAlert of={`${last_alert?.percent} %`} alert={last_alert} />
         </span>
       );

@@ -238,9 +238,9 @@ const toolsExample = '[{"name": "weather", "description": "…", "parameters": {
 
 const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
   const { interfaceName, setInterfaceName, model, setModel, lastKey, baseUrl, calls } = properties;
-  const isOfFunction = isFunction(model) && interfaceName === 'chat-completions';
+  const isFunctionCall = isFunction(model) && interfaceName === 'chat-completions';
   const { hasTurns, file } = interfaces[interfaceName];
-  const isText = hasTurns && !isOfFunction;
+  const isText = hasTurns && !isFunctionCall;
   return (
     <>
       <Field title="API key">

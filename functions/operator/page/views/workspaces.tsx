@@ -70,11 +70,11 @@ const columns = (
     isNumber: true,
     value: ({ spent_usd }) => sizeOf(spent_usd),
     amounts: ({ spent_usd }) => [spent_usd],
-    show: ({ spent_usd, last_credit_alert: ofCredit, last_limit_alert: ofLimit }, usd) => (
+    show: ({ spent_usd, last_credit_alert: creditAlert, last_limit_alert: limitAlert }, usd) => (
       <span class="lines">
         {usd(spent_usd)}
-        <LastAlert of={`${ofCredit?.percent} % of the credit`} alert={ofCredit} />
-        <LastAlert of={`${ofLimit?.percent} % of the limit`} alert={ofLimit} />
+        <LastAlert of={`${creditAlert?.percent} % of the credit`} alert={creditAlert} />
+        <LastAlert of={`${limitAlert?.percent} % of the limit`} alert={limitAlert} />
       </span>
     ),
   },

@@ -24,8 +24,8 @@ export const chatSettings = commonSettings.union(
 );
 
 export const chatTexts: AnswerTexts = {
-  ofAnswer: (json) => textsOfAnswer(json, answerFacts),
-  ofEvent: (json) =>
+  answerTexts: (json) => textsOfAnswer(json, answerFacts),
+  eventPieces: (json) =>
     json.members().flatMap(({ name, value }): EventPiece[] => {
       if (answerFacts.has(name)) return [];
       return name === 'choices' ? piecesOfChoices(json, value) : wholeTexts(json, value, name);

@@ -61,4 +61,4 @@ function chatStream(events: readonly Value[]): ConversationTurn[] {
   return chatAnswer(fold.answer());
 }
 
-export const chatTurns: TurnsOfBodies = { ofRequest: chatRequest, ofAnswer: chatAnswer, ofStream: chatStream };
+export const chatTurns: TurnsOfBodies = { readRequest: chatRequest, readAnswer: chatAnswer, readStream: chatStream };

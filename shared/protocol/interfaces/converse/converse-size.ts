@@ -26,8 +26,8 @@ export function callSizeOf(
 }
 
 export function toolTokensOf({ toolConfig, outputConfig, additionalModelRequestFields: more }: JsonObject): number {
-  const ofClient = declaredTools(toolConfig).map(({ tool }) => ('toolSpec' in tool ? { type: 'custom' } : tool));
+  const toolKinds = declaredTools(toolConfig).map(({ tool }) => ('toolSpec' in tool ? { type: 'custom' } : tool));
   const claudes = isJsonObject(more) && Array.isArray(more.tools) ? more.tools : [];
   const format = isJsonObject(outputConfig) ? outputConfig.textFormat : undefined;
-  return claudeToolTokens([...ofClient, ...claudes], isJsonObject(format));
+  return claudeToolTokens([...toolKinds, ...claudes], isJsonObject(format));
 }

@@ -91,8 +91,8 @@ function* namesIn(json: JsonText, value: number): Generator<FoundText | undefine
 
 export const converseTexts: AnswerTexts = {
   eventsStandAlone: false,
-  ofAnswer,
-  ofEvent,
+  answerTexts,
+  eventPieces,
   spellingFields: new Set(),
   blocked: (json, message) =>
     JSON.stringify({
@@ -104,7 +104,7 @@ export const converseTexts: AnswerTexts = {
   openBlockedEnd,
 };
 
-function* ofAnswer(json: JsonText): Generator<FoundText | undefined> {
+function* answerTexts(json: JsonText): Generator<FoundText | undefined> {
   for (const { name, value } of json.members()) {
     if (facts.has(name)) continue;
     const message = name === 'output' ? objectAt(json, 'message', value) : undefined;
@@ -113,7 +113,7 @@ function* ofAnswer(json: JsonText): Generator<FoundText | undefined> {
   }
 }
 
-function ofEvent(json: JsonText): EventPiece[] {
+function eventPieces(json: JsonText): EventPiece[] {
   const index = numberAt(json, 'contentBlockIndex') ?? 0;
   return json.members().flatMap(({ name, value }): EventPiece[] => {
     if (facts.has(name)) return [];

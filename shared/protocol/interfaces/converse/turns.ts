@@ -58,7 +58,7 @@ function converseStream(events: readonly Value[]): ConversationTurn[] {
 }
 
 export const converseTurns: TurnsOfBodies = {
-  ofRequest: converseRequest,
-  ofAnswer: converseAnswer,
-  ofStream: converseStream,
+  readRequest: converseRequest,
+  readAnswer: converseAnswer,
+  readStream: converseStream,
 };

@@ -25,8 +25,8 @@ export const settings = commonSettings.union(wordsOf('safetySettings labels cach
 const facts = wordsOf('usageMetadata modelVersion responseId createTime promptFeedback modelStatus gw');
 
 export const generatedTexts: AnswerTexts = {
-  ofAnswer: (json) => textsOfAnswer(json, facts),
-  ofEvent,
+  answerTexts: (json) => textsOfAnswer(json, facts),
+  eventPieces,
   spellingFields: wordsOf('logprobsResult'),
   blocked: (json, message) =>
     JSON.stringify(blockedAnswer(json, message, parsedAt(json, findMember(json, 'usageMetadata')))),
@@ -41,29 +41,29 @@ const blockedAnswer = (json: JsonText, message: string, usageMetadata: unknown) 
   responseId: wordAt(json, 'responseId'),
 });
 
-function ofEvent(json: JsonText): EventPiece[] {
+function eventPieces(json: JsonText): EventPiece[] {
   return json.members().flatMap(({ name, value }): EventPiece[] => {
     if (facts.has(name)) return [];
     return name === 'candidates'
-      ? itemsOf(json, value).flatMap((candidate) => ofCandidate(json, candidate))
+      ? itemsOf(json, value).flatMap((candidate) => candidatePieces(json, candidate))
       : wholeTexts(json, value, name);
   });
 }
 
-function ofCandidate(json: JsonText, candidate: number): EventPiece[] {
+function candidatePieces(json: JsonText, candidate: number): EventPiece[] {
   if (!json.isObject(candidate)) return [];
   const index = numberAt(json, 'index', candidate) ?? 0;
   const content = objectAt(json, 'content', candidate);
   const parts = content === undefined ? [] : itemsOf(json, findMember(json, 'parts', content));
   const beside = json.members(candidate).filter(({ name }) => name !== 'content');
   return [
-    ...parts.flatMap((part) => ofPart(json, part, index)),
+    ...parts.flatMap((part) => partPieces(json, part, index)),
     ...beside.flatMap(({ name, value }) => wholeTexts(json, value, name)),
   ];
 }
 
 /** Returns the pieces of a part. A thought continues the thought before it, and a text continues the text before it. */
-function ofPart(json: JsonText, part: number, index: number): EventPiece[] {
+function partPieces(json: JsonText, part: number, index: number): EventPiece[] {
   if (!json.isObject(part)) return wholeTexts(json, part, 'text');
   const text = findMember(json, 'text', part);
   if (text === undefined || !json.isString(text)) return wholeTexts(json, part, 'parts');

@@ -72,7 +72,7 @@ function streamTurns(events: readonly Value[]): ConversationTurn[] {
 }
 
 export const generatedTurns: TurnsOfBodies = {
-  ofRequest: requestTurns,
-  ofAnswer: answerTurns,
-  ofStream: streamTurns,
+  readRequest: requestTurns,
+  readAnswer: answerTurns,
+  readStream: streamTurns,
 };

@@ -18,10 +18,10 @@ const isNoText = (json: JsonText, name: string, value: number): boolean =>
 /** `prefix` is the prefix of its events' types. */
 export const imageTexts = (prefix: string): AnswerTexts => ({
   eventsStandAlone: true,
-  *ofAnswer(json): Generator<FoundText | undefined> {
+  *answerTexts(json): Generator<FoundText | undefined> {
     for (const { name, value } of json.members()) if (!isNoText(json, name, value)) yield* textsIn(json, value, name);
   },
-  ofEvent: (json): EventPiece[] =>
+  eventPieces: (json): EventPiece[] =>
     json.members().flatMap(({ name, value }) => (isNoText(json, name, value) ? [] : wholeTexts(json, value, name))),
   spellingFields: new Set(),
   blocked(json, message) {

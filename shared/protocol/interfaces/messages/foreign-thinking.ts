@@ -71,7 +71,7 @@ const isThinking = (block: JsonObject | undefined): boolean =>
   block?.type === 'thinking' || block?.type === 'redacted_thinking';
 
 function lastBlocksOfAssistant(json: JsonText, messages: number): readonly JsonObject[] {
-  const last = [...json.inside(messages)].findLast((message) => isOfAssistant(json, message));
+  const last = [...json.inside(messages)].findLast((message) => isAssistantMessage(json, message));
   const { content } = last === undefined ? {} : (pick(json, last, messageShape) as JsonObject);
   return Array.isArray(content) ? content.filter(isJsonObject) : [];
 }
@@ -94,7 +94,7 @@ function wasCalledByAnother(json: JsonText, messages: number): boolean {
   return calls.length > 0 && (blocks.some(isForeign) || calls.some(({ id }) => !ownCallId.test(String(id))));
 }
 
-function isOfAssistant(json: JsonText, message: number): boolean {
+function isAssistantMessage(json: JsonText, message: number): boolean {
   const role = findMember(json, 'role', message);
   return role !== undefined && json.slice(role) === '"assistant"';
 }

@@ -117,7 +117,7 @@ const readAs = (
 export function checkMessages(
   schema: typeof messagesSchema | typeof countTokensSchema,
   json: JsonText,
-  { betas, path, changes: ofInterface = [] }: RequestReading & Partial<Pick<RelayedChanges, 'changes'>>,
+  { betas, path, changes: interfaceChanges = [] }: RequestReading & Partial<Pick<RelayedChanges, 'changes'>>,
 ): ClientRequest {
   const { raw, body: checked } = readPlainBody(json, { schema, reading, refuseOtherCase });
   const { max_tokens: maxTokens, stream, ...body } = checked;
@@ -156,7 +156,7 @@ export function checkMessages(
     ...hubMembers(() => json, readHubNeeds),
     upstreamBody({ model }) {
       const { changes, leftOut } = withoutForeignThinking(json);
-      const changed = new Map([...withoutGatewayMembers, ['model', model], ...ofInterface, ...changes]);
+      const changed = new Map([...withoutGatewayMembers, ['model', model], ...interfaceChanges, ...changes]);
       return { text: rewriteMembers(json, changed), leftOut };
     },
     schemaCheck: undefined,

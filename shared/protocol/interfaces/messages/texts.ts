@@ -27,8 +27,8 @@ export const messageSettings = commonSettings.union(
 const facts = answerFacts.union(wordsOf('stop_sequence'));
 
 export const messageTexts: AnswerTexts = {
-  ofAnswer: (json) => textsOfAnswer(json, facts),
-  ofEvent,
+  answerTexts: (json) => textsOfAnswer(json, facts),
+  eventPieces,
   // A field with a holder's name may also be an argument of a tool.
   eventsStandAlone: false,
   spellingFields: new Set(),
@@ -55,7 +55,7 @@ const holders: Readonly<Record<string, string>> = {
   message_delta: 'delta',
 };
 
-function ofEvent(json: JsonText): EventPiece[] {
+function eventPieces(json: JsonText): EventPiece[] {
   const type = wordAt(json, 'type') ?? '';
   const holder = Object.hasOwn(holders, type) ? holders[type] : undefined;
   return json.members().flatMap(({ name, value }): EventPiece[] => {
@@ -66,11 +66,11 @@ function ofEvent(json: JsonText): EventPiece[] {
 
 function piecesOf(json: JsonText, type: string, object: number): EventPiece[] {
   const index = numberAt(json, 'index') ?? 0;
-  const isOfBlock = type.startsWith('content_block');
+  const isBlockEvent = type.startsWith('content_block');
   const isEncrypted = wordAt(json, 'type', object) === 'redacted_thinking';
   return json.members(object).flatMap(({ name, value }): EventPiece[] => {
     if (isEncrypted && name === 'data') return [];
-    if (!isOfBlock) return facts.has(name) ? [] : wholeTexts(json, value, name);
+    if (!isBlockEvent) return facts.has(name) ? [] : wholeTexts(json, value, name);
     return json.isString(value) ? pieceOf(json, value, name, `${index}/${name}`) : wholeTexts(json, value, name);
   });
 }

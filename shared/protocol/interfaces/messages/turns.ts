@@ -55,7 +55,7 @@ function messagesStream(events: readonly Value[]): ConversationTurn[] {
 }
 
 export const messageTurns: TurnsOfBodies = {
-  ofRequest: messagesRequest,
-  ofAnswer: messagesAnswer,
-  ofStream: messagesStream,
+  readRequest: messagesRequest,
+  readAnswer: messagesAnswer,
+  readStream: messagesStream,
 };

@@ -47,9 +47,9 @@ export type ResponseWriter = ReturnType<typeof openResponseWriter>;
 
 /** `place` is that of the next item. Values may be slices of JSON. */
 export function openResponseWriter(emit: EmitResponseEvent, place = 0) {
-  const ofItem = (id: unknown) => ({ item_id: id, output_index: place });
-  const ofPart = ({ item, list, index }: PartPlace) =>
-    list === 'summary' ? { ...ofItem(item), summary_index: index } : { ...ofItem(item), content_index: index };
+  const itemFields = (id: unknown) => ({ item_id: id, output_index: place });
+  const partFields = ({ item, list, index }: PartPlace) =>
+    list === 'summary' ? { ...itemFields(item), summary_index: index } : { ...itemFields(item), content_index: index };
   const around = ({ list }: PartPlace) =>
     list === 'summary' ? 'response.reasoning_summary_part' : 'response.content_part';
 
@@ -61,25 +61,25 @@ export function openResponseWriter(emit: EmitResponseEvent, place = 0) {
       emit('response.output_item.done', { output_index: place }, { item });
       place += 1;
     },
-    beginPart: (at: PartPlace, part: unknown) => emit(`${around(at)}.added`, { ...ofPart(at), part }),
+    beginPart: (at: PartPlace, part: unknown) => emit(`${around(at)}.added`, { ...partFields(at), part }),
     addText(at: PartPlace, type: TextPart, delta: unknown): void {
       const { event, beside } = partTexts[type];
-      emit(`${event}.delta`, { ...ofPart(at), delta, ...beside }, modelTextOf(delta));
+      emit(`${event}.delta`, { ...partFields(at), delta, ...beside }, modelTextOf(delta));
     },
     addAnnotation: (at: PartPlace, annotation_index: number, annotation: unknown) =>
-      emit('response.output_text.annotation.added', { ...ofPart(at), annotation_index, annotation }),
+      emit('response.output_text.annotation.added', { ...partFields(at), annotation_index, annotation }),
     endText(at: PartPlace, type: TextPart, text: unknown): void {
       const { event, field, beside } = partTexts[type];
-      emit(`${event}.done`, { ...ofPart(at), [field]: text, ...beside });
+      emit(`${event}.done`, { ...partFields(at), [field]: text, ...beside });
     },
-    endPart: (at: PartPlace, part: unknown) => emit(`${around(at)}.done`, { ...ofPart(at), part }),
+    endPart: (at: PartPlace, part: unknown) => emit(`${around(at)}.done`, { ...partFields(at), part }),
     addInput: (type: InputCall, id: unknown, delta: unknown) =>
-      emit(`${callInputs[type].event}.delta`, { ...ofItem(id), delta }, modelTextOf(delta)),
+      emit(`${callInputs[type].event}.delta`, { ...itemFields(id), delta }, modelTextOf(delta)),
     /** `name` is that of a function. */
     endInput(type: InputCall, id: unknown, { name, text }: { readonly name?: unknown; readonly text: unknown }): void {
       const { event, field } = callInputs[type];
       const named = type === 'function_call' && name !== undefined ? { name } : {};
-      emit(`${event}.done`, { ...ofItem(id), ...named, [field]: text });
+      emit(`${event}.done`, { ...itemFields(id), ...named, [field]: text });
     },
   };
 }

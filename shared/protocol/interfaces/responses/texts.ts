@@ -37,15 +37,15 @@ const settingFields = wordsOf(`
 const facts = settingFields.union(wordsOf('status error incomplete_details first_id last_id has_more'));
 
 export const responseTexts: AnswerTexts = {
-  ofAnswer: (json) => textsOfAnswer(json, facts),
-  ofEvent,
+  answerTexts: (json) => textsOfAnswer(json, facts),
+  eventPieces,
   eventsStandAlone: false,
   spellingFields: wordsOf('logprobs'),
   blocked: blockedResponse,
   openBlockedEnd,
 };
 
-function ofEvent(json: JsonText): EventPiece[] {
+function eventPieces(json: JsonText): EventPiece[] {
   const type = wordAt(json, 'type') ?? '';
   const delta = findMember(json, 'delta');
   if (type.endsWith('.delta') && delta !== undefined && json.isString(delta)) {

@@ -61,7 +61,7 @@ function responsesStream(events: readonly Value[]): ConversationTurn[] {
 }
 
 export const responseTurns: TurnsOfBodies = {
-  ofRequest: responsesRequest,
-  ofAnswer: responsesAnswer,
-  ofStream: responsesStream,
+  readRequest: responsesRequest,
+  readAnswer: responsesAnswer,
+  readStream: responsesStream,
 };

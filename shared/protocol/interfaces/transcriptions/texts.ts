@@ -7,8 +7,8 @@ import { answerFacts, parsedAt, pieceOf, textsOfAnswer, wholeTexts, wordAt, word
 const facts = answerFacts.union(wordsOf('task words language duration'));
 
 export const transcriptionTexts: AnswerTexts = {
-  ofAnswer: (json) => textsOfAnswer(json, facts),
-  ofEvent(json) {
+  answerTexts: (json) => textsOfAnswer(json, facts),
+  eventPieces(json) {
     const delta = findMember(json, 'delta');
     return json.members().flatMap(({ name, value }): EventPiece[] => {
       if (value === delta && json.isString(value)) return pieceOf(json, value, 'text', 'delta');

@@ -125,7 +125,7 @@ async function embedPart(call: EmbedCall, values: readonly string[]): Promise<Em
     const answer = exchange.answer();
     const tokens = toCount(embeddingModels.readInputTokens?.(result, answer) ?? result.usage?.tokens);
     const isCut = embeddingModels.needsNormalization === true && embeddingOptions.dimensions !== undefined;
-    const vectors = result.embeddings.map((vector) => write(isCut ? ofLengthOne(vector) : vector));
+    const vectors = result.embeddings.map((vector) => write(isCut ? toUnitLength(vector) : vector));
     // The copies are the text of the vectors, and the answer of which it becomes a part.
     keepAnswer('ofPart');
     // Packages count 0 if nothing is reported.
@@ -149,7 +149,7 @@ const notTranslatable = {
   cause: 'not_translatable',
 } as const satisfies AttemptFailure;
 
-function ofLengthOne(vector: readonly number[]): readonly number[] {
+function toUnitLength(vector: readonly number[]): readonly number[] {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   return length === 0 ? vector : vector.map((value) => value / length);
 }

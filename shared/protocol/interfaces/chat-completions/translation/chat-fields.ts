@@ -50,8 +50,8 @@ const fieldsOfPart = (type: unknown): FieldUses | undefined => ownOf(partFields,
 const fieldsInPart = (type: unknown): FieldUses | undefined => ownOf(innerFields, type);
 
 export function useInMessages({ role, type }: JsonObject): ObjectUse {
-  const ofRole = fieldsOfRole(role);
-  if (ofRole !== undefined) return { '': ofRole };
+  const roleFields = fieldsOfRole(role);
+  if (roleFields !== undefined) return { '': roleFields };
   if (isCall(type)) return { '': callFields };
   const [uses, inner] = [fieldsOfPart(type), fieldsInPart(type)];
   if (uses === undefined) return 'as_text';

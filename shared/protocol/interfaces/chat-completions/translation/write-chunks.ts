@@ -68,19 +68,19 @@ export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) =
     switch (part.type) {
       case 'text-start':
       case 'text-end':
-        return thinking.ofSigned(part.id, part);
+        return thinking.signedDeltas(part.id, part);
       case 'text-delta':
-        return outputIn(part).concat(thinking.ofSigned(part.id, part));
+        return outputIn(part).concat(thinking.signedDeltas(part.id, part));
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        return thinking.ofThinking(part);
+        return thinking.thinkingDeltas(part);
       case 'tool-input-start':
-        return calls.ofStart(part);
+        return calls.startDeltas(part);
       case 'tool-input-delta':
-        return calls.ofPiece(part);
+        return calls.pieceDeltas(part);
       case 'tool-call':
-        return calls.ofCall(part);
+        return calls.callDeltas(part);
       case 'file': {
         const images = toImage(part, head);
         return images.length === 0 ? [] : [{ images }];
@@ -108,16 +108,16 @@ export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) =
 // Tool calls of a streamed answer as deltas: their beginning, pieces, or the whole.
 
 interface CallDeltas {
-  readonly ofStart: (part: PartOf<'tool-input-start'>) => Delta[];
-  readonly ofPiece: (part: PartOf<'tool-input-delta'>) => Delta[];
+  readonly startDeltas: (part: PartOf<'tool-input-start'>) => Delta[];
+  readonly pieceDeltas: (part: PartOf<'tool-input-delta'>) => Delta[];
   /** Returns the deltas of a whole call. If its arguments came in pieces, only its signature is new. */
-  readonly ofCall: (part: PartOf<'tool-call'>) => Delta[];
+  readonly callDeltas: (part: PartOf<'tool-call'>) => Delta[];
   /** Returns the number of calls so far. */
   readonly count: () => number;
 }
 
 /** Handles the calls of one stream. */
-function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDeltas {
+function openCallDeltas(head: AnswerHead, { signedDeltas }: ThinkingDeltas): CallDeltas {
   /** Index of each unfinished call, by the package's id. */
   const places = new Map<string, number>();
   /** Calls whose arguments have started. */
@@ -132,11 +132,11 @@ function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDel
   }
 
   const signedOf = (place: number, part: PartOf<'tool-input-start' | 'tool-call'>, id: string) =>
-    ofSigned(`call ${place}`, part, id);
+    signedDeltas(`call ${place}`, part, id);
 
   return {
     count: () => count,
-    ofStart(part) {
+    startDeltas(part) {
       if (part.providerExecuted === true) return [];
       const { id, toolName, providerMetadata } = part;
       const whole = { type: 'tool-call', toolCallId: id, toolName, input: ' ' } as const;
@@ -145,13 +145,13 @@ function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDel
       const begun = { index, ...call, function: { name: toolName, arguments: '' } };
       return [{ tool_calls: [begun] }, ...signedOf(index, part, id)];
     },
-    ofPiece({ id, delta }) {
+    pieceDeltas({ id, delta }) {
       const index = places.get(id);
       if (index === undefined || delta === '') return [];
       written.add(id);
       return [{ tool_calls: [{ index, function: { arguments: delta } }] }];
     },
-    ofCall(part) {
+    callDeltas(part) {
       if (part.providerExecuted === true) return [];
       const { toolCallId: id } = part;
       const call = toToolCall(part, head);
@@ -172,9 +172,13 @@ function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDel
 // Thinking of a streamed answer, with its signatures, as deltas of `reasoning_details`.
 
 interface ThinkingDeltas {
-  readonly ofThinking: (part: PartOf<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>) => Delta[];
+  readonly thinkingDeltas: (part: PartOf<'reasoning-start' | 'reasoning-delta' | 'reasoning-end'>) => Delta[];
   /** Returns the detail of a signature that belongs to a text or a call. */
-  readonly ofSigned: (block: string, part: Pick<PartOf<'text-start'>, 'providerMetadata'>, callId?: string) => Delta[];
+  readonly signedDeltas: (
+    block: string,
+    part: Pick<PartOf<'text-start'>, 'providerMetadata'>,
+    callId?: string,
+  ) => Delta[];
 }
 
 /** Handles the thinking of one stream. */
@@ -201,7 +205,7 @@ function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
   }
 
   return {
-    ofThinking({ id: block, providerMetadata, ...part }) {
+    thinkingDeltas({ id: block, providerMetadata, ...part }) {
       const { signature, encrypted } = readSigned(providerMetadata);
       const text = part.type === 'reasoning-delta' ? part.delta : '';
       const isShown = text !== '' || details.has(block);
@@ -221,7 +225,7 @@ function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
       }
       return deltas;
     },
-    ofSigned(block, { providerMetadata }, callId) {
+    signedDeltas(block, { providerMetadata }, callId) {
       if (providerMetadata === undefined) {
         last = undefined;
         return [];

@@ -115,27 +115,27 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
   const parts: AssistantPart[] = [];
   const signedCalls = new Map<string, OpenedEnvelope>();
   let lastText = -1;
-  let ofNextText: SharedV4ProviderOptions | undefined;
+  let nextTextOptions: SharedV4ProviderOptions | undefined;
   /** True if the previous text had a signature, which is sent back without its text too. */
   let isSignedText = false;
   const addText = (part: Extract<AssistantPart, { type: 'text' }>): void => {
     lastText = parts.length;
-    parts.push(ofNextText === undefined ? part : withOptions(part, ofNextText));
-    ofNextText = undefined;
+    parts.push(nextTextOptions === undefined ? part : withOptions(part, nextTextOptions));
+    nextTextOptions = undefined;
     isSignedText = false;
   };
   const addThinking = (text: string, envelope: OpenedEnvelope): void => {
     const options = envelopeOptions(envelope);
     if (typeof envelope.of === 'object') signedCalls.set(envelope.of.call, envelope);
     else if (envelope.of === 'text') {
-      ofNextText = options;
+      nextTextOptions = options;
       isSignedText = true;
     } else if (envelope.of === 'text_before') {
       if (lastText < 0) addText({ type: 'text', text: '' });
       parts[lastText] = withOptions(parts[lastText] as AssistantPart, options);
     } else {
       parts.push({ type: 'reasoning', text, providerOptions: options });
-      ofNextText = phaseOptions(envelope) ?? ofNextText;
+      nextTextOptions = phaseOptions(envelope) ?? nextTextOptions;
     }
   };
   for (const [at, one] of blocksIn(content).entries()) {
@@ -149,7 +149,7 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
     } else if (kind === 'toolUse' && isJsonObject(value)) parts.push(toCall(value, reading, signedCalls));
     else for (const part of toBlockParts(block)) part.type === 'text' ? addText(part) : parts.push(part);
   }
-  if (ofNextText !== undefined && isSignedText) addText({ type: 'text', text: '' });
+  if (nextTextOptions !== undefined && isSignedText) addText({ type: 'text', text: '' });
   return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
 }
 

@@ -39,10 +39,10 @@ export const toolFields: FieldUses = fieldUses(
 export const thinkingFields: FieldUses = fieldUses('type display budget_tokens', 'block_binding');
 export const outputFields: FieldUses = fieldUses('effort format', 'task_budget');
 
-const ofMessage: ObjectUse = { '': messageFields, output_config: turnFields };
+const messageUse: ObjectUse = { '': messageFields, output_config: turnFields };
 
 export function useInMessages({ type, role }: JsonObject): ObjectUse {
-  if (typeof role === 'string') return ofMessage;
+  if (typeof role === 'string') return messageUse;
   if (blockUse(type) === 'left_out') return 'left_out';
   const uses = typeof type === 'string' ? fieldsOfBlock(type) : undefined;
   return uses === undefined ? 'as_text' : { '': uses };

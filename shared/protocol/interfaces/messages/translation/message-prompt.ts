@@ -114,7 +114,7 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
   const signedCalls = new Map<string, OpenedEnvelope>();
   const parts: AssistantPart[] = textParts(content);
   let lastText = -1;
-  let ofNextText: SharedV4ProviderOptions | undefined;
+  let nextTextOptions: SharedV4ProviderOptions | undefined;
   /** True if the previous text had a signature, which is sent back without its text too. */
   let isSignedText = false;
   const add = (part: AssistantPart): void => {
@@ -123,8 +123,8 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
       return;
     }
     lastText = parts.length;
-    parts.push(ofNextText === undefined ? part : withOptions(part, ofNextText));
-    ofNextText = undefined;
+    parts.push(nextTextOptions === undefined ? part : withOptions(part, nextTextOptions));
+    nextTextOptions = undefined;
     isSignedText = false;
   };
   for (const [at, block] of (Array.isArray(content) ? content : []).entries()) {
@@ -132,17 +132,17 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
     const envelope = openThinking(block, `${path}[${at}]`, reading);
     if (typeof envelope?.of === 'object') signedCalls.set(envelope.of.call, envelope);
     else if (envelope?.of === 'text') {
-      ofNextText = envelopeOptions(envelope);
+      nextTextOptions = envelopeOptions(envelope);
       isSignedText = true;
     } else if (envelope?.of === 'text_before') {
       if (lastText < 0) add({ type: 'text', text: '' });
       parts[lastText] = withOptions(parts[lastText] as AssistantPart, envelopeOptions(envelope));
     } else {
       for (const part of toAssistantParts(block, envelope, { ...reading, signedCalls })) add(part);
-      if (envelope !== undefined) ofNextText = phaseOptions(envelope) ?? ofNextText;
+      if (envelope !== undefined) nextTextOptions = phaseOptions(envelope) ?? nextTextOptions;
     }
   }
-  if (ofNextText !== undefined && isSignedText) add({ type: 'text', text: '' });
+  if (nextTextOptions !== undefined && isSignedText) add({ type: 'text', text: '' });
   return parts.length === 0 ? [] : [{ role: 'assistant', content: parts }];
 }
 

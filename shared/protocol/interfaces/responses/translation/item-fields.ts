@@ -67,8 +67,8 @@ export function useInInput(one: JsonObject): ObjectUse {
   const uses = fieldsOfPart(one.type);
   if (uses !== undefined) return { '': uses };
   if (itemUse(one) === 'left_out') return 'left_out';
-  const ofItem = fieldsOfItem(itemType(one));
-  return ofItem === undefined ? 'as_text' : { '': ofItem };
+  const typeFields = fieldsOfItem(itemType(one));
+  return typeFields === undefined ? 'as_text' : { '': typeFields };
 }
 
 export const leftOutOfTool = (tool: JsonObject): OptionalMember[] => {

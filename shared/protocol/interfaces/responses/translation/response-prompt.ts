@@ -33,7 +33,7 @@ interface PromptState {
   readonly callIds: Map<unknown, unknown>;
   readonly thinking: ReadThinking;
   /** Envelope of the next text. */
-  ofNextText: OpenedEnvelope | undefined;
+  nextTextEnvelope: OpenedEnvelope | undefined;
 }
 
 export interface ResponsePromptReading {
@@ -52,7 +52,7 @@ export function openPrompt(
     answers: new Map(),
     callIds: new Map(),
     thinking: readThinking(input, open),
-    ofNextText: undefined,
+    nextTextEnvelope: undefined,
   };
   if (typeof input === 'string') addUser(reading, toParts(input));
   return {
@@ -107,8 +107,8 @@ function addItem(reading: PromptState, item: JsonObject): void {
 
 function addText(reading: PromptState, texts: readonly LanguageModelV4TextPart[]): void {
   for (const text of texts) {
-    const { ofNextText: envelope } = reading;
-    reading.ofNextText = undefined;
+    const { nextTextEnvelope: envelope } = reading;
+    reading.nextTextEnvelope = undefined;
     const signed = envelope && { ...text.providerOptions, ...envelopeOptions(envelope) };
     openAnswer(reading).parts.push(signed === undefined ? text : { ...text, providerOptions: signed });
   }
@@ -160,7 +160,7 @@ function addReasoning(reading: PromptState, item: JsonObject): void {
   const envelope = reading.thinking.envelopes.get(item);
   if (envelope === undefined || typeof envelope.of === 'object') return;
   if (envelope.of === 'text') {
-    reading.ofNextText = envelope;
+    reading.nextTextEnvelope = envelope;
     return;
   }
   const { parts } = openAnswer(reading);

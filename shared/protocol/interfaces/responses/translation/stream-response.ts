@@ -6,7 +6,7 @@ import { ownResponseId } from '../response-opening.ts';
 import { type ResponseContext, responseText, toReport } from './response-object.ts';
 import type { ResponseSink } from './write-response-events.ts';
 
-const isOfItem = (type: string): boolean => type.startsWith('response.output_item.');
+const isItemEvent = (type: string): boolean => type.startsWith('response.output_item.');
 /**
  * Text of a reasoning item's type. Text of a model is never mistaken for the type, because inside a string a backslash
  * precedes each quotation mark.
@@ -23,7 +23,7 @@ export function streamResponse(writing: ResponseContext, give: (event: AnswerEve
   function add(type: string, text: string, modelText: string, end?: EventToWrite['end']): void {
     const bytes = Buffer.byteLength(modelText);
     outputBytes += bytes;
-    const isOnlyThinking = type.startsWith('response.reasoning') || (isOfItem(type) && text.includes(reasoningItem));
+    const isOnlyThinking = type.startsWith('response.reasoning') || (isItemEvent(type) && text.includes(reasoningItem));
     const details = { type, sequenceNumber, responseId, outputBytes: bytes, isOnlyThinking, ...(end && { end }) };
     give(writtenEvent(text, details));
     sequenceNumber += 1;
