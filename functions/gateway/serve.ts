@@ -15,7 +15,7 @@ import { respond } from './response/respond.ts';
 import { respondExisting } from './response/respond-existing.ts';
 import { route, routedChanges } from './routing/route.ts';
 import { contentOf, failed, serveAndSettle, watchedBy } from './settlement/settle.ts';
-import { writeExistingRecord } from './settlement/write-record.ts';
+import { recordedAnswer, writeExistingRecord } from './settlement/write-record.ts';
 import { noteContent, type RefusedBodies, writeRefusal } from './settlement/write-refusal.ts';
 import type { CallResult, IdentifiedCall, ReceivedCall, RoutedCall, ServedCall } from './stages.ts';
 
@@ -83,6 +83,7 @@ async function serveExisting(
   // Only the routed call knows the data policy that applies to it.
   const content =
     existingAnswer.kind === 'cached' ? await contentOf(deps, { planned: existingAnswer.call, key }) : undefined;
-  scope.deferred.addUncharged(() => writeExistingRecord(deps, call, { existingAnswer: existingAnswer, key, content }));
+  const recorded = recordedAnswer(call, existingAnswer);
+  scope.deferred.addUncharged(() => writeExistingRecord(deps, call, { ...recorded, key, content }));
   return watchedBy(content, respondExisting(existingAnswer));
 }

@@ -223,9 +223,14 @@ interface CheckedWhole extends Partial<WholeAnswer> {
 export interface CallClaims {
   /**
    * Stores a complete answer for replays before the client gets the end. Never throws, because the client gets the
-   * answer even if the write fails. `source` is undefined if several models gave the answer.
+   * answer even if the write fails. `source` is undefined if several models gave the answer. `isRepeated` is false for
+   * a call without a settlement.
    */
-  store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void> | undefined;
+  store(
+    answer: StoredAnswer,
+    source: AnswerSource | undefined,
+    options?: { readonly isRepeated: boolean },
+  ): Promise<void> | undefined;
   /** Releases the claims. Called before the client knows of a failure, because its retry may come at once. */
   release(end: ClaimsEnd): Promise<void> | undefined;
   /** Repeats writes that failed. Called after the last byte. */

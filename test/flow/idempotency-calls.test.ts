@@ -295,7 +295,7 @@ describe('an Idempotency-Key of a long stream', () => {
     const { spent } = await harness.credit();
     for (const _retry of [1, 2]) {
       const error = await expectError(await call('unstored'), 409, 'idempotency_conflict');
-      expect(error.message).toContain('its answer was too long to be stored');
+      expect(error.message).toContain('its answer could not be stored');
     }
     await harness.settled();
     expect((await harness.credit()).spent).toBe(spent);

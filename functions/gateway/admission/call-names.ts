@@ -5,24 +5,19 @@ import type { StoredResult } from '../../../shared/accounting/idempotency/index.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
+import { answerBytes, type Copies, textBytesInMemory } from '../../../shared/protocol/memory-budget/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AnswerSource, CallClaims, ClaimsEnd, IdentifiedCall, StoredAnswer } from '../stages.ts';
 import { guardrailIdsOf } from './guardrails-of-call.ts';
-import {
-  type Release,
-  type Reservation,
-  type ReservationResult,
-  type Resolution,
-  refusalResult,
-} from './reservation.ts';
+import { type Release, type Reservation, type ReservationResult, refusalResult } from './reservation.ts';
 
 /** Most calls end within seconds, so a longer wait would only delay the retry. */
 const retryAfterMaxSeconds = 2;
 
-const unstored =
-  'The call with this Idempotency-Key is done; its answer was too long to be stored. Nothing was run or charged again.';
+const notStored =
+  'The call with this Idempotency-Key is done; its answer could not be stored. Nothing was run or charged again.';
 
 const unwanted =
   'The workspace stores no answers under zdr (idempotency.zdr: refuse): send the call without an Idempotency-Key, or without zdr.';
@@ -70,7 +65,7 @@ export function reserveIdempotencyKey(
         return refusalResult('idempotency', fail('execution_in_progress', { retryAfterSeconds }));
       }
       case 'done_unstored':
-        return refusalResult('idempotency', fail('idempotency_conflict', { message: unstored }));
+        return refusalResult('idempotency', fail('idempotency_conflict', { message: notStored }));
       case 'done':
         if (!wasCheckedFor(call, outcome.result)) {
           return refusalResult('idempotency', fail('idempotency_conflict', { message: unchecked }));
@@ -96,10 +91,10 @@ export function reserveSpan(
   const { spanId } = parsed.scope.correlation;
   if (spanId === undefined) return undefined;
   const spanOwner = { workspace: workspace.id, spanId, owner };
-  const release: Release = async (resolution) => {
+  const release: Release = async ({ hasAnswer, error }) => {
     // A stored answer belongs to the call that used the span, a cached answer is an answer like any other, and a
     // running call keeps its span. Any other refusal comes before a provider is called, so the span stays unused.
-    if (resolution?.existingAnswer !== undefined || (resolution !== undefined && isRunning(resolution))) return;
+    if (hasAnswer || isRunning(error)) return;
     await spans.withdraw(spanOwner);
   };
   async function reserve(): Promise<ReservationResult> {
@@ -111,8 +106,7 @@ export function reserveSpan(
   return { rank: 'span', reserve, releaseUncertain: release, mustReleaseBeforeAnswer: true };
 }
 
-const isRunning = (resolution: Resolution): boolean =>
-  resolution.error instanceof GatewayError && resolution.error.code === 'execution_in_progress';
+const isRunning = (error: unknown): boolean => error instanceof GatewayError && error.code === 'execution_in_progress';
 
 /** Headers of the answer that a replay repeats. All other headers belong to the request. */
 const storedHeaders: readonly string[] = [
@@ -135,19 +129,25 @@ const nothing = () => undefined;
 const noClaims: CallClaims = { store: nothing, release: nothing, settle: nothing };
 
 export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall, owner: string): CallClaims {
-  const { idempotency, spans, clock, log } = deps;
+  const { idempotency, spans, clock, log, memory } = deps;
   const { parsed, workspace } = call;
   const { idempotencyKey: key, isFunctionCall, scope } = parsed;
   const { spanId } = scope.correlation;
   if (key === undefined && spanId === undefined) return noClaims;
   let isEnded = false;
-  /** Stores the answer that could not be stored while the client waited. */
+  /** Stores the answer that could not be stored while the client waited, as far as there is memory for it. */
   let unstored: (() => Promise<void>) | undefined;
+  /** Memory of that answer. */
+  let copies: Copies | undefined;
 
   const logFailure = (error: unknown) =>
     log.error({ event: 'result_not_stored', failed_control: 'result', correlation_id: scope.correlationId }, error);
 
-  async function store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void> {
+  async function store(
+    answer: StoredAnswer,
+    source: AnswerSource | undefined,
+    { isRepeated } = { isRepeated: true },
+  ): Promise<void> {
     if (key === undefined) return;
     const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => storedHeaders.includes(name)));
     const { model, provider } = source ?? {};
@@ -155,14 +155,22 @@ export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall
     const checkedBy = guardrails.length === 0 ? undefined : guardrails;
     const executionId = isFunctionCall ? owner : undefined;
     const result = { ...answer, headers, model, provider, executionId, guardrails: checkedBy };
-    const write = async () => {
-      await idempotency.complete({ workspace: workspace.id, key, owner, result, nowMs: clock.nowMs() });
-      isEnded = true;
-    };
-    await write().catch((error: unknown) => {
+    const completion = { workspace: workspace.id, key, owner, result };
+    try {
+      await complete(completion);
+    } catch (error) {
       logFailure(error);
-      if (error instanceof StoreUnavailable) unstored = write;
-    });
+      if (!isRepeated || !(error instanceof StoreUnavailable)) return;
+      copies = memory.openCopies();
+      const stored = answerBytes({ stored: textBytesInMemory(answer.body ?? '') });
+      const later = copies.take(stored) ? completion : { ...completion, result: { ...result, body: undefined } };
+      unstored = () => complete(later);
+    }
+  }
+
+  async function complete(completion: Omit<Parameters<typeof idempotency.complete>[0], 'nowMs'>): Promise<void> {
+    await idempotency.complete({ ...completion, nowMs: clock.nowMs() });
+    isEnded = true;
   }
 
   async function release({ isRetryable, reachedProvider }: ClaimsEnd): Promise<void> {
@@ -182,6 +190,8 @@ export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall
   async function settle(end: ClaimsEnd, deadline: Deadline): Promise<void> {
     if (unstored !== undefined) {
       await retryWrite(clock, unstored, { triesMax: storeTriesMax, deadline }).catch(logFailure);
+      unstored = undefined;
+      copies?.end();
     }
     await retryWrite(clock, () => release(end), { deadline });
   }

@@ -16,7 +16,14 @@ export type Resolution =
   | { readonly rank: Rank; readonly error: unknown; readonly existingAnswer?: undefined }
   | { readonly rank: Rank; readonly existingAnswer: ExistingAnswer; readonly error?: undefined };
 
-export type Release = (resolution: Resolution | undefined) => Promise<unknown>;
+/** Reason of a release. It stays in memory until everything is released, so it does not refer to an existing answer. */
+interface ReleaseCause {
+  readonly hasAnswer: boolean;
+  /** The error that the client gets; undefined if the reservations failed. */
+  readonly error: unknown;
+}
+
+export type Release = (cause: ReleaseCause) => Promise<unknown>;
 
 export interface ReservationResult {
   /** Undefined if the call may continue. */
@@ -101,7 +108,7 @@ export async function reserveAll(rounds: Rounds, context: ReserveContext): Promi
   let plan: Plan | undefined;
   let key: Item | undefined;
   const releaseAndThrow = (error: unknown): never => {
-    releaseLater(started, undefined, context);
+    releaseLater(started, failedReservations, context);
     throw error;
   };
   const pending = [...rounds];
@@ -144,7 +151,7 @@ export async function reserveForRefusedPlan(
   try {
     outcomes = await reserveRound(started, round, context);
   } catch (error) {
-    releaseLater(started, undefined, context);
+    releaseLater(started, failedReservations, context);
     throw error;
   }
   const resolution = resolve(outcomes, context) ?? { rank: 'plan', error: refusal };
@@ -204,24 +211,35 @@ async function releaseAndResolve(
   { resolution, key }: FinalResolution,
   context: ReserveContext,
 ): Promise<ExistingResult> {
+  const { existingAnswer, error } = resolution;
+  const cause = { hasAnswer: existingAnswer !== undefined, error };
+  if (existingAnswer !== undefined) {
+    releaseLater(started.map(withoutAnswer), cause, context);
+    return { existingAnswer, key };
+  }
   const releasedBefore = started.filter(({ reservation }) => reservation.mustReleaseBeforeAnswer === true);
   const releasedAfter = started.filter(({ reservation }) => reservation.mustReleaseBeforeAnswer !== true);
-  releaseLater(releasedAfter, resolution, context);
-  if (resolution.existingAnswer !== undefined) {
-    releaseLater(releasedBefore, resolution, context);
-    return { existingAnswer: resolution.existingAnswer, key };
-  }
-  await releaseAll(releasedBefore, resolution, (release) => release()).catch(() =>
-    releaseLater(releasedBefore, resolution, context),
+  releaseLater(releasedAfter, cause, context);
+  await releaseAll(releasedBefore, cause, (release) => release()).catch(() =>
+    releaseLater(releasedBefore, cause, context),
   );
-  throw resolution.error;
+  throw error;
 }
+
+/** The cause of a release without a resolution. */
+const failedReservations: ReleaseCause = { hasAnswer: false, error: undefined };
+
+/** Returns the reservation without an answer that it has found. */
+const withoutAnswer = ({ reservation, reserved }: StartedReservation): StartedReservation => ({
+  reservation,
+  reserved: reserved.then(({ release }) => ({ release })),
+});
 
 const releaseLater = (
   started: readonly StartedReservation[],
-  resolution: Resolution | undefined,
+  cause: ReleaseCause,
   { clock, deferred }: ReserveContext,
-): void => deferred.add(() => releaseAll(started, resolution, (release) => retryWrite(clock, release)));
+): void => deferred.add(() => releaseAll(started, cause, (release) => retryWrite(clock, release)));
 
 /** Converts a failure of the store to an error like any other, because an error of higher precedence may replace it. */
 const unavailable = (
@@ -258,14 +276,14 @@ const findKey = (outcomes: readonly ReservationResult[]): Item | undefined =>
 /** Rejects with the first failure, after every release was tried. */
 async function releaseAll(
   started: readonly StartedReservation[],
-  resolution: Resolution | undefined,
+  cause: ReleaseCause,
   attempt: (release: () => Promise<unknown>) => Promise<unknown>,
 ): Promise<void> {
   const outcomes = await Promise.allSettled(started.map(({ reserved }) => reserved));
   const releases = outcomes.flatMap((outcome) =>
     outcome.status === 'fulfilled' && outcome.value.release !== undefined ? [outcome.value.release] : [],
   );
-  const ended = await Promise.allSettled(releases.map((release) => attempt(() => release(resolution))));
+  const ended = await Promise.allSettled(releases.map((release) => attempt(() => release(cause))));
   const failure = ended.find((outcome) => outcome.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
 }

@@ -131,9 +131,14 @@ function writtenResult(
     call.settleEarly?.(),
     storingAccount.whenWritten(),
   ]);
-  const result = { response, end: () => ({ run, error: undefined, stream: undefined, writeCache }) };
+  const result = { response, end: wholeEnd(run, writeCache) };
   return last === undefined ? result : last.then(() => result);
 }
+
+/** Returns a function that stays in memory until the call is settled, and does not refer to the answer. */
+const wholeEnd =
+  (run: ProviderRun, writeCache: EndedCall['writeCache']): (() => EndedCall) =>
+  () => ({ run, error: undefined, stream: undefined, writeCache });
 
 /**
  * Returns the cache's writer. This function is separate, so that the `end` closure does not refer to the text longer

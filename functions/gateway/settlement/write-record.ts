@@ -9,10 +9,12 @@ import {
   partsOfGateway,
   type TimedPart,
 } from '../../../shared/accounting/call-records/index.ts';
+import type { StoredResult } from '../../../shared/accounting/idempotency/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
 import { type Deadline, startDeadline } from '../../../shared/foundation/time/index.ts';
+import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { type Bill, type Payer, recordedUsage } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
@@ -93,8 +95,23 @@ export function openRecord(
 /** Maximum wait for the bodies, half of the time that an answer from the cache has for its settlement. */
 const readyBudgetMs = 1_500;
 
+/** The parts of an existing answer that its record shows. They do not refer to the answer's text. */
 interface RecordedAnswer {
-  readonly existingAnswer: ExistingAnswer;
+  readonly request: ClientRequest;
+  readonly provider: string | undefined;
+  readonly modelServed: string | undefined;
+  /** The call that got a replayed answer first; undefined for an answer from the cache. */
+  readonly replayOf: string | undefined;
+}
+
+export const recordedAnswer = ({ parsed }: IdentifiedCall, existing: ExistingAnswer): RecordedAnswer =>
+  existing.kind === 'cached'
+    ? { ...namesIn(existing.answer), request: existing.call.effective.request, replayOf: undefined }
+    : { ...namesIn(existing.result), request: parsed.clientBody.request, replayOf: existing.owner };
+
+const namesIn = ({ provider, model }: Pick<StoredResult, 'provider' | 'model'>) => ({ provider, modelServed: model });
+
+interface ExistingRecordWriting extends RecordedAnswer {
   readonly key: Item;
   /** The content log of an answer from the cache. */
   readonly content: CallContent | undefined;
@@ -107,18 +124,15 @@ interface RecordedAnswer {
 export async function writeExistingRecord(
   deps: GatewayDependencies,
   { parsed }: IdentifiedCall,
-  { existingAnswer, key, content }: RecordedAnswer,
+  { request, provider, modelServed, replayOf, key, content }: ExistingRecordWriting,
 ): Promise<void> {
-  const { request } = existingAnswer.kind === 'cached' ? existingAnswer.call.effective : parsed.clientBody;
-  const { provider, model: modelServed } =
-    existingAnswer.kind === 'cached' ? existingAnswer.answer : existingAnswer.result;
   const record = {
     ...requestRecord(parsed, key, request, deps.clock.nowMs()),
     provider,
     modelServed,
     functionId: parseFunctionAlias(request.model)?.functionId,
   };
-  if (existingAnswer.kind === 'cached') {
+  if (replayOf === undefined) {
     const contentLog = content && (await content.write(startDeadline(deps.clock, deps.clock.nowMs(), readyBudgetMs)));
     return write(deps, parsed, { ...record, cacheHit: true, content: contentLog });
   }
@@ -130,7 +144,7 @@ export async function writeExistingRecord(
     idempotent_replayed: true,
   };
   parsed.scope.details.call = { tags: record.tags, fields };
-  return retryWrite(deps.clock, () => deps.records.write({ ...record, replayOf: existingAnswer.owner }));
+  return retryWrite(deps.clock, () => deps.records.write({ ...record, replayOf }));
 }
 
 async function write(

@@ -150,17 +150,17 @@ export async function closeBody({ body }: GatewayResponse, waits: Waits): Promis
  * because the client has its answer.
  */
 export function runFinish(
-  response: GatewayResponse,
+  { finish }: { readonly finish?: GatewayResponse['finish'] | undefined },
   { clock, log }: Waits,
   endsAtMs?: number,
 ): Promise<void> | undefined {
-  if (response.finish === undefined) return undefined;
+  if (finish === undefined) return undefined;
   const leftMs = endsAtMs === undefined ? finishMaxMs : endsAtMs - lastLineMs - clock.nowMs();
   const limitMs = Math.max(0, Math.min(finishMaxMs, leftMs));
   const report = (cause: unknown) => log.error({ event: 'finish_failed' }, cause);
   try {
     const overTime = () => log.error({ event: 'finish_over_time' });
-    return waitAtMost(clock, limitMs, response.finish(), overTime).catch(report);
+    return waitAtMost(clock, limitMs, finish(), overTime).catch(report);
   } catch (cause) {
     report(cause);
     return undefined;

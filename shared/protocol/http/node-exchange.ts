@@ -33,7 +33,7 @@ export async function runExchange(
   answer.onGone(() => disconnect.abort());
   const request: GatewayRequest = { ...head, readBody: body.read, arrivedAtMs };
   const context = { clientGone: disconnect.signal, keyFound, cut, refusal: body.fault() };
-  let response: GatewayResponse;
+  let response: GatewayResponse | undefined;
   try {
     response = await gateway(request, context);
   } catch (cause) {
@@ -47,8 +47,11 @@ export async function runExchange(
     log.error({ event: 'answer_failed' }, cause);
     answer.cut();
   }
+  const { finish } = response;
+  // The call is settled for some time, in which nothing may refer to the answer.
+  response = undefined;
   // A reader that leaves the last bytes in the server's buffers does not prevent its call from settling.
-  const finished = runFinish(response, dependencies);
+  const finished = runFinish({ finish }, dependencies);
   if (flushed !== undefined) await flushed;
   if (finished !== undefined) await finished;
 }

@@ -49,9 +49,11 @@ export interface CallMemory {
   /** Called when the client reads again, or has left. */
   moveOn(): void;
   /**
-   * Releases the memory of requests at once, and the memory of answers when none of them is being loaded. From then on a
-   * long answer gets no memory, and other bytes of the call are not counted.
+   * Releases the memory of answers, when none of them is being loaded; called when the answer has left. From then on a
+   * long answer gets no memory, and a shorter answer is not counted.
    */
+  endAnswer(): void;
+  /** Releases everything; called when nothing refers to the request any more. */
   end(): void;
 }
 
@@ -145,6 +147,7 @@ class MemoryOfCall implements CallMemory {
   readonly #answer: AnswerHolder = openAnswerHolder();
   /** Number of loads that still fill the memory of the answer. */
   #loads = 0;
+  #hasAnswered = false;
   #hasEnded = false;
 
   constructor(budget: Budget) {
@@ -173,7 +176,7 @@ class MemoryOfCall implements CallMemory {
         // An answer that is larger than the whole budget counts as the whole budget.
         const addedBytes = Math.min(bytes, answers.maxBytes) - bytesInUse;
         if (addedBytes <= 0) return undefined;
-        if (this.#hasEnded) return take.mayWait ? Promise.reject(answers.refusal()) : undefined;
+        if (this.#hasAnswered) return take.mayWait ? Promise.reject(answers.refusal()) : undefined;
         const waits = answers.take(this.#answer, addedBytes, take);
         if (waits === undefined) bytesInUse += addedBytes;
         return waits?.then(() => {
@@ -183,7 +186,7 @@ class MemoryOfCall implements CallMemory {
       during: (work) => this.#during(work),
       keepOnly: (bytes) => {
         const givenBack = Math.max(0, bytesInUse - bytes);
-        if (this.#hasEnded || givenBack === 0) return;
+        if (this.#hasAnswered || givenBack === 0) return;
         bytesInUse -= givenBack;
         answers.giveBack(this.#answer, givenBack);
       },
@@ -201,27 +204,34 @@ class MemoryOfCall implements CallMemory {
     if (this.#hasEnded && this.#loads === 0) answers.releaseAll(this.#answer);
   }
 
-  end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    const { requests, answers, released } = this.#budget;
-    for (const holder of this.#requests) {
-      released(holder.bytes);
-      requests.end(holder);
-    }
+  endAnswer(): void {
+    if (this.#hasAnswered) return;
+    this.#hasAnswered = true;
+    const { answers } = this.#budget;
     answers.endWaits(this.#answer);
     if (this.#loads === 0) answers.releaseAll(this.#answer);
   }
 
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const { requests, released } = this.#budget;
+    for (const holder of this.#requests) {
+      released(holder.bytes);
+      requests.end(holder);
+    }
+    this.endAnswer();
+  }
+
   async #during<Value>(work: () => Promise<Value>): Promise<Value> {
     const { answers } = this.#budget;
-    if (this.#hasEnded) throw answers.refusal();
+    if (this.#hasAnswered) throw answers.refusal();
     this.#loads += 1;
     try {
       return await work();
     } finally {
       this.#loads -= 1;
-      if (this.#hasEnded && this.#loads === 0) answers.releaseAll(this.#answer);
+      if (this.#hasAnswered && this.#loads === 0) answers.releaseAll(this.#answer);
     }
   }
 }

@@ -21,15 +21,18 @@ export interface DeferredTasks {
    * work that still runs then.
    */
   addUncharged(task: DeferredTask): void;
-  /** Runs all tasks concurrently, then the tasks that the first tasks have added. */
-  run(): Promise<void>;
+  /**
+   * Runs all tasks concurrently, then the tasks that the first tasks have added. `ended` is called once all have ended,
+   * which may be after the request.
+   */
+  run(ended: () => void): Promise<void>;
 }
 
 export function createDeferredTasks(
   { log, clock }: { readonly log: Log; readonly clock: Clock },
   correlationId: string,
 ): DeferredTasks {
-  let tasks: DeferredTask[] = [];
+  const tasks: DeferredTask[] = [];
   let costsNothing = false;
   const report = (error: unknown) => log.error({ event: 'deferred_task_failed', correlation_id: correlationId }, error);
   /** Never rejects. */
@@ -42,13 +45,14 @@ export function createDeferredTasks(
       return undefined;
     }
   };
-  const runAll = async () => {
+  /** A task that runs is not in the list, so that it refers to nothing longer than it needs. */
+  const runDue = () => awaitAll(tasks.splice(0).map(runOne));
+  const runAll = async (ended: () => void) => {
     while (tasks.length > 0) {
-      const due = tasks;
-      tasks = [];
-      const running = awaitAll(due.map(runOne));
+      const running = runDue();
       if (running !== undefined) await running;
     }
+    ended();
   };
   return {
     add: (task) => void tasks.push(task),
@@ -56,9 +60,10 @@ export function createDeferredTasks(
       costsNothing = true;
       tasks.push(task);
     },
-    run() {
-      if (!costsNothing) return runAll();
-      return waitAtMost(clock, unchargedMaxMs, runAll(), () =>
+    run(ended) {
+      const running = runAll(ended);
+      if (!costsNothing) return running;
+      return waitAtMost(clock, unchargedMaxMs, running, () =>
         log.error({ event: 'deferred_tasks_over_time', correlation_id: correlationId }),
       );
     },

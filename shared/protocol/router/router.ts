@@ -119,29 +119,42 @@ export function createRouter(
       dependencies,
     );
     startedAtMs ??= dependencies.clock.nowMs();
+    // `finish` does not refer to the body of the answer, which may be long, while the call is settled.
+    const { status, headers } = response;
+    const rest = restOf(response, scope, dependencies);
     return {
       ...response,
-      headers: { ...(cors ? corsHeaders : {}), ...idHeaders(scope, location), ...response.headers },
+      headers: { ...(cors ? corsHeaders : {}), ...idHeaders(scope, location), ...headers },
       memory: scope.memory,
       finish: async () => {
         try {
-          const rest = readOn(response, scope, dependencies);
-          if (rest !== undefined) await rest;
-        } finally {
+          const reading = rest?.();
+          if (reading !== undefined) await reading;
+        } catch (error) {
           scope.memory.end();
+          throw error;
         }
+        scope.memory.endAnswer();
         const endedAtMs = dependencies.clock.nowMs();
-        const settled = scope.deferred.run();
+        const settled = scope.deferred.run(() => scope.memory.end());
         settling.add(settled);
         try {
           await settled;
         } finally {
           settling.delete(settled);
         }
-        logRequest(dependencies, { request, scope, status: response.status, error, coldStart });
+        logRequest(dependencies, { request, scope, status, error, coldStart });
         const { trace } = scope;
         if (trace === undefined) return;
-        const spanned = { request, route: location.route, scope, response, errorCode: error?.code, endedAtMs };
+        const answered = { status, headers };
+        const spanned = {
+          request,
+          route: location.route,
+          scope,
+          response: answered,
+          errorCode: error?.code,
+          endedAtMs,
+        };
         dependencies.telemetry?.record(trace, requestSpan(trace, spanned));
         // A process that is frozen now may never continue.
         if (scope.endsAtMs !== undefined && context.answersLast !== true) await sendSpans(scope.endsAtMs, dependencies);
@@ -202,14 +215,14 @@ const formatOfHeaders = ({ formatWith = {} }: RouteRules, { headers }: GatewayRe
  */
 const settlementReserveMs = 3_000;
 
-/** Runs the remaining work of the answer, for example reads the rest of a stream without a reader. */
-function readOn(
+/** Returns the remaining work of the answer, which for example reads the rest of a stream without a reader. */
+function restOf(
   { finish }: GatewayResponse,
   { endsAtMs }: RequestScope,
   { clock }: RouterDependencies,
-): Promise<void> | undefined {
-  if (finish === undefined || endsAtMs === undefined) return finish?.();
-  return waitAtMost(clock, Math.max(0, endsAtMs - settlementReserveMs - clock.nowMs()), finish(), () => {});
+): GatewayResponse['finish'] {
+  if (finish === undefined || endsAtMs === undefined) return finish;
+  return () => waitAtMost(clock, Math.max(0, endsAtMs - settlementReserveMs - clock.nowMs()), finish(), () => {});
 }
 
 /** Part of the runtime's remaining time that is reserved for the log line about dropped spans. */
