@@ -11,6 +11,7 @@ import {
   packText,
   sweepHourly,
   tableBlobs,
+  textBytesIn,
   unpackText,
 } from '../../shared/storage/blobs/index.ts';
 import { manualClock } from '../support/manual-clock.ts';
@@ -172,6 +173,19 @@ describe('a packed text', () => {
       growths.push(process.memoryUsage().arrayBuffers - formerBytes);
     }
     expect(Math.max(...growths)).toBeLessThan(1_000_000);
+  });
+
+  it('that states a length of 4 GB gets a buffer of 64 MiB, and is damaged', async () => {
+    const { bytes: packed } = await packText('hello');
+    const damaged = Uint8Array.from(packed);
+    damaged.fill(0xff, -4);
+    const formerBytes = process.memoryUsage().arrayBuffers;
+    const unpacking = unpackText({ bytes: damaged });
+    const allocatedBytes = process.memoryUsage().arrayBuffers - formerBytes;
+    expect(allocatedBytes).toBeGreaterThanOrEqual(64 * 1024 * 1024);
+    expect(allocatedBytes).toBeLessThan(65 * 1024 * 1024);
+    expect(await unpacking).toBeUndefined();
+    expect(textBytesIn(damaged)).toBe(64 * 1024 * 1024);
   });
 
   it('is not believed once a bit has changed', async () => {

@@ -26,7 +26,10 @@ export async function packText(text: string): Promise<PackedText> {
   return { bytes, sha256: sha256Hex(bytes) };
 }
 
-/** Returns the length of the original text, which gzip stores in the last four bytes. */
+/**
+ * Returns the length of the original text, which gzip stores in the last four bytes. A damaged text may state any
+ * length, so it is believed up to the bound.
+ */
 export const textBytesIn = ({ buffer, byteOffset, byteLength }: Uint8Array): number =>
   byteLength < lengthBytes
     ? 0
@@ -45,9 +48,8 @@ export async function unpackText({ bytes, sha256 }: Partial<PackedText>): Promis
   if (bytes === undefined || (sha256 !== undefined && sha256Hex(bytes) !== sha256)) return undefined;
   try {
     // The whole text gets one buffer, because buffers of the usual size wait for their collection and take twice the
-    // memory. The buffer has a further byte, because zlib allocates another one when it is full. A damaged text may state
-    // any length.
-    const chunkSize = Math.min(Math.max(chunkMinBytes, textBytesIn(bytes) + 1), textMaxBytes + 1);
+    // memory. The buffer has a further byte, because zlib allocates another one when it is full.
+    const chunkSize = Math.max(chunkMinBytes, textBytesIn(bytes) + 1);
     const plain = await promisify(gunzip)(bytes, { maxOutputLength: textMaxBytes, chunkSize });
     const text = textOfBytes(plain);
     // Short texts are in a buffer that they share with others.
