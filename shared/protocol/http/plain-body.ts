@@ -67,16 +67,16 @@ function openGrowing(
     cameBytes: () => cameBytes,
     giveUp: (refusal: GatewayError) => stop.abort(refusal),
   };
-  const grow = (bytes: number): Promise<void> | undefined => {
+  const grow = (bytes: number, isOfHead = false): Promise<void> | undefined => {
     if (bytes <= takenBytes) return undefined;
     const isKnown = !isPacked && declaredBodyBytes > 0;
     const isLarge = bytes > smallBodyMaxBytes;
     takenBytes = isLarge && !isKnown ? maxBytes : bytes;
-    return allocation.take({ ...taking, bytes: weight * takenBytes, isLarge, upload });
+    return allocation.take({ ...taking, bytes: weight * takenBytes, isLarge, isOfHead, upload });
   };
   return {
     signal: stop.signal,
-    begin: () => grow(declaredBodyBytes),
+    begin: () => grow(declaredBodyBytes, true),
     came(bytes: number) {
       cameBytes = bytes;
       return grow(bytes);

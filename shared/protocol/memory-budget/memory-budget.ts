@@ -27,7 +27,7 @@ const largeReleaseMinBytes = 1024 * 1024;
 const muchInUseBytes = 32 * 1024 * 1024;
 
 export interface MemoryBudget {
-  /** Opens the memory of one call, or of a further request. */
+  /** Opens the memory of one call, when its head has arrived. */
   open(): CallMemory;
   /** Opens memory for copies that no call waits for, which are made only while memory is free at once. */
   openCopies(): Copies;
@@ -116,7 +116,7 @@ export function createMemoryBudget(
   return {
     bytesInUse,
     released: (bytes) => collections?.released(bytes),
-    open: () => new MemoryOfCall(budget),
+    open: () => new MemoryOfCall(budget, clock.nowMs()),
     openCopies() {
       let bytesInUse = 0;
       return {
@@ -143,6 +143,7 @@ interface Budget {
 
 class MemoryOfCall implements CallMemory {
   readonly #budget: Budget;
+  readonly #arrivedAtMs: number;
   readonly #requests: RequestHolder[] = [];
   readonly #answer: AnswerHolder = openAnswerHolder();
   /** Number of loads that still fill the memory of the answer. */
@@ -150,13 +151,14 @@ class MemoryOfCall implements CallMemory {
   #hasAnswered = false;
   #hasEnded = false;
 
-  constructor(budget: Budget) {
+  constructor(budget: Budget, arrivedAtMs: number) {
     this.#budget = budget;
+    this.#arrivedAtMs = arrivedAtMs;
   }
 
   openRequest(): RequestAllocation {
     const { requests, released } = this.#budget;
-    const holder = openHolder();
+    const holder = openHolder(this.#arrivedAtMs);
     this.#requests.push(holder);
     return {
       take: (take) => (this.#hasEnded ? undefined : requests.take(holder, take)),

@@ -9,8 +9,8 @@ import { memoryFull } from './answer-budget.ts';
 /** Size up to which a call counts as small. */
 export const smallBodyMaxBytes = 64 * 1024;
 
-/** Longest wait, within the two seconds after which a call is admitted or refused. */
-const waitMaxMs = 1_800;
+/** Longest wait, from the head of a call. A refusal that is late by the turns of large bodies leaves within 2 s. */
+const waitMaxMs = 1_500;
 /** Maximum waiting calls of one workspace, which is as many as may arrive at once. */
 const waitingMax = 1_024;
 /** Time for which a waiting call whose turn it is may delay others. After this time others pass it. */
@@ -28,6 +28,8 @@ export interface RequestTake {
   readonly upload?: Upload | undefined;
   /** Aborts when the client has left. */
   readonly gone?: AbortSignal | undefined;
+  /** True for memory that the head of the call asks for. Its wait counts from the arrival of the head. */
+  readonly isOfHead?: boolean | undefined;
 }
 
 interface Upload {
@@ -40,6 +42,7 @@ interface Upload {
 }
 
 export interface RequestHolder {
+  readonly headArrivedAtMs: number;
   workspace: string;
   bytes: number;
   size: Size;
@@ -48,8 +51,8 @@ export interface RequestHolder {
   leave: (() => void) | undefined;
 }
 
-export const openHolder = (): RequestHolder => ({
-  ...{ workspace: '', bytes: 0, size: 'small', upload: undefined, leave: undefined },
+export const openHolder = (headArrivedAtMs: number): RequestHolder => ({
+  ...{ headArrivedAtMs, workspace: '', bytes: 0, size: 'small', upload: undefined, leave: undefined },
 });
 
 interface JudgedUpload extends Upload {
@@ -204,9 +207,10 @@ export class RequestBudget {
   #wait(line: Line, holder: RequestHolder, bytes: number, take: RequestTake): Promise<void> | undefined {
     // A body that waits does not arrive, and is not judged.
     this.#uploads.delete(holder);
-    if (line.waitingOf(take.workspace) >= waitingMax)
-      return Promise.reject(this.#refusal(line, bytes, 0, take.workspace));
-    const letInBefore = line.letInBytes;
+    const [letInBefore, nowMs] = [line.letInBytes, this.#clock.nowMs()];
+    const waitMs = take.isOfHead === true ? Math.max(0, holder.headArrivedAtMs + waitMaxMs - nowMs) : waitMaxMs;
+    if (waitMs === 0 || line.waitingOf(take.workspace) >= waitingMax)
+      return Promise.reject(this.#refusal(line, line.waitingBytes + bytes, take.workspace));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting: Waiting = { holder, bytes, take, letIn: resolve, turn: 'none', isLetIn: false };
     line.add(waiting);
@@ -218,8 +222,9 @@ export class RequestBudget {
       this.#serveLine(line);
       reject(error);
     };
-    const cancel = this.#clock.after(waitMaxMs, () =>
-      leave(this.#refusal(line, bytes, line.letInBytes - letInBefore, take.workspace)),
+    const letIn = () => ({ bytes: line.letInBytes - letInBefore, inMs: waitMs });
+    const cancel = this.#clock.after(waitMs, () =>
+      leave(this.#refusal(line, line.waitingBytes, take.workspace, letIn())),
     );
     const cancelWait = () => leave(fail('invalid_request', { message: 'The call ended before its request was read.' }));
     holder.leave = cancelWait;
@@ -231,15 +236,14 @@ export class RequestBudget {
     });
   }
 
-  /** Returns the refusal. `letInBytes` are the bytes of others that were admitted while it waited. */
-  #refusal(line: Line, bytes: number, letInBytes: number, workspace: string): GatewayError {
-    const waits = line.waitingBytes + bytes;
-    const seconds = letInBytes === 0 ? retryMaxSeconds : Math.ceil((waits * waitMaxMs) / letInBytes / 1_000);
+  /** Returns the refusal. `letIn` are the bytes of others that were admitted while it waited. */
+  #refusal(line: Line, waitingBytes: number, workspace: string, letIn = { bytes: 0, inMs: 0 }): GatewayError {
+    const ms = letIn.bytes === 0 ? uploadMaxMs : (waitingBytes * letIn.inMs) / letIn.bytes;
     // If a workspace has its share already, the refusal is no evidence about the stage's size.
     const hasHalf = line.hasHalf(workspace, 0);
     return fail('RATE_LIMITER_UNAVAILABLE', {
       message: memoryFull,
-      retryAfterSeconds: Math.min(retryMaxSeconds, Math.max(1, seconds)),
+      retryAfterSeconds: Math.max(1, Math.ceil(Math.min(uploadMaxMs, ms) / 1_000)),
       ...(hasHalf ? {} : { exhausted: 'process_memory' }),
     });
   }
@@ -269,9 +273,6 @@ export class RequestBudget {
 }
 
 const sizes = ['small', 'large'] as const;
-
-/** Time of the slowest upload that others wait for, in seconds. */
-const retryMaxSeconds = uploadMaxMs / 1_000;
 
 const slow =
   'The body came too slowly while other calls waited for its memory: it must come within 30 seconds, each second its share.';

@@ -84,10 +84,10 @@ describe('the memory of a request', () => {
     const { clock, budget, enter } = openBudget();
     const first = enter('a', 600 * kib);
     const refusal = enter('b', 300 * kib);
-    clock.advance(1_700);
+    clock.advance(1_499);
     await settled();
     expect(refusal.value).toBe('waits');
-    clock.advance(200);
+    clock.advance(1);
     await settled();
     // Nothing ended in the time that the slowest upload may take.
     expect(refusal.error).toMatchObject({ code: 'RATE_LIMITER_UNAVAILABLE', retryAfterSeconds: 30 });
@@ -95,11 +95,35 @@ describe('the memory of a request', () => {
     const [second, third] = [enter('b', 300 * kib), enter('c', 600 * kib)];
     first.allocation.keepOnly(300 * kib);
     await settled();
-    clock.advance(1_900);
+    clock.advance(1_500);
     await settled();
-    expect([second.value, third.error]).toEqual(['later', expect.objectContaining({ retryAfterSeconds: 8 })]);
+    // In these 1.5 s half of what it needs became free.
+    expect([second.value, third.error]).toEqual(['later', expect.objectContaining({ retryAfterSeconds: 3 })]);
     for (const { memory } of [first, second]) memory.end();
     expect(budget.bytesInUse()).toBe(0);
+  });
+
+  it('is refused a second and a half after its head arrived, however late its key was found', async () => {
+    const { clock, budget, enter } = openBudget();
+    const first = enter('a', 600 * kib);
+    const [early, late, fitting] = [budget.open(), budget.open(), budget.open()];
+    clock.advance(1_000);
+    const [ofEarlierHead, ofBody] = [enter('b', 100 * kib, { isOfHead: true }, early), enter('b', 100 * kib)];
+    clock.advance(499);
+    await settled();
+    expect([ofEarlierHead.value, ofBody.value]).toEqual(['waits', 'waits']);
+    clock.advance(1);
+    await settled();
+    expect([ofEarlierHead.value, ofBody.value]).toEqual(['RATE_LIMITER_UNAVAILABLE', 'waits']);
+    // No time is left for this call, which does not fit.
+    const refusal = enter('b', 100 * kib, { isOfHead: true }, late);
+    await settled();
+    expect([refusal.value, ofBody.value]).toEqual(['RATE_LIMITER_UNAVAILABLE', 'waits']);
+    clock.advance(1_000);
+    await settled();
+    expect(ofBody.value).toBe('RATE_LIMITER_UNAVAILABLE');
+    first.memory.end();
+    expect(enter('b', 100 * kib, { isOfHead: true }, fitting).value).toBe('at once');
   });
 
   it('ends its wait with its client, and with its call', async () => {
