@@ -12,7 +12,7 @@ const ranks = ['key', 'idempotency', 'span', 'plan', 'guardrail', 'cache', 'mone
 type Rank = (typeof ranks)[number];
 
 /** Reason why a call does not continue to a provider: an error, or an answer that exists already. */
-export type Resolution =
+type Resolution =
   | { readonly rank: Rank; readonly error: unknown; readonly existingAnswer?: undefined }
   | { readonly rank: Rank; readonly existingAnswer: ExistingAnswer; readonly error?: undefined };
 

@@ -223,9 +223,8 @@ export class RequestBudget {
       reject(error);
     };
     const letIn = () => ({ bytes: line.letInBytes - letInBefore, inMs: waitMs });
-    const cancel = this.#clock.after(waitMs, () =>
-      leave(this.#refusal(line, line.waitingBytes, take.workspace, letIn())),
-    );
+    const refuse = () => leave(this.#refusal(line, line.waitingBytes, take.workspace, letIn()));
+    const cancel = this.#clock.after(waitMs, refuse);
     const cancelWait = () => leave(fail('invalid_request', { message: 'The call ended before its request was read.' }));
     holder.leave = cancelWait;
     take.gone?.addEventListener('abort', cancelWait, { once: true });
