@@ -155,7 +155,6 @@ export type PlannedCall = RoutedCall | OpenedCall;
 
 /** Changes that admission makes to a planned call. */
 export interface CallChanges<Planned> {
-  /** Returns the call with the masked body. */
   readonly withBody: (planned: Planned, masked: CallBody) => Promise<Planned | GatewayError>;
   /** Returns the call with the candidates that remain. */
   readonly withPlan: (planned: Planned, plan: Plan) => Planned;
@@ -194,7 +193,6 @@ interface CacheUse {
   readonly store: { readonly keyOf: (modelId: string) => CacheKey; readonly ttlSeconds: number } | undefined;
 }
 
-/** The guardrails of a call. */
 export interface CallGuard {
   readonly guardrails: readonly GuardrailDocument[];
   /** Returns the body with its masks, or undefined if it continues as it is. */
@@ -333,7 +331,6 @@ export type CallResult =
   | { readonly response: GatewayResponse; readonly end: () => EndedCall }
   | { readonly response: undefined; readonly error: unknown; readonly ended: EndedCall };
 
-/** An answer that exists already. */
 export type ExistingAnswer = {
   /** Counts the answer in the memory of the call. */
   readonly allocation: AnswerAllocation;

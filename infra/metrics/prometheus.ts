@@ -38,7 +38,6 @@ export function createSeries() {
   const perModel = { labelNames: labelNames, registers };
   return {
     read: () => registry.getMetricsAsJSON(),
-    /** Label of a workspace. */
     workspaceLabel: nameFirst(countedWorkspacesMax),
     calls: new Counter({
       ...{ name: 'gw_calls_total', help: 'Calls of clients that ended, by outcome and error code' },

@@ -43,7 +43,6 @@ export interface CallHolds {
   readonly charged: readonly ChargedCounter[];
 }
 
-/** The record of a call. */
 export interface CallRecordWrite {
   write(transaction: StoreTransaction): Promise<void>;
   /** Resolves to true if the record is in the store, for example after a try whose response was lost. */

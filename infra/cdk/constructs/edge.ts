@@ -63,7 +63,6 @@ export type CreateOrigin = (options: OriginOptions) => cloudfront.IOrigin;
 
 export interface OperatorOrigin {
   readonly origin: CreateOrigin;
-  /** Folder of the console's page. */
   readonly pageFolder: string;
 }
 

@@ -10,7 +10,6 @@ export const jsonFrame = (carries: Frame['carries'], value: unknown, event?: str
   ...(event === undefined ? {} : { event }),
 });
 
-/** Returns one server-sent event. */
 export const serverSentEvent = ({ event, text }: Frame): string =>
   `${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`;
 

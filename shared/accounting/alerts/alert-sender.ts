@@ -224,7 +224,7 @@ interface DueAlert {
 
 interface TryTime {
   readonly nowMs: number;
-  /** Time after which other processes may try again if this one reports nothing. */
+  /** Time after which other processes may try again if this process reports nothing. */
   readonly leaseMs: number;
   readonly newId: () => string;
 }

@@ -35,7 +35,6 @@ export function timeOfExecution(executionId: string): number | undefined {
   return madeAtMs !== undefined && madeAtMs <= instantMaxMs ? madeAtMs : undefined;
 }
 
-/** Returns the address of a call's record. */
 export function recordAddress(workspace: string, executionId: string, madeAtMs: number) {
   const time = new Date(madeAtMs).toISOString();
   return { pk: partitionOf(workspace, dayIn(time), shardOf(executionId)), sk: `${time}#${executionId}` };

@@ -23,7 +23,6 @@ import {
 /** Counts of one call. It is settled or released once, at the limiter that returned it. */
 export interface Permit {
   readonly key: string;
-  /** Id of the permit. */
   readonly id: string;
   readonly countedAtMs: number;
   readonly demands: readonly LimitDemand[];

@@ -20,7 +20,6 @@ interface CooledEntry {
 }
 
 interface ReportedFailure {
-  /** Workspace of the call. */
   readonly workspace: string;
   /** Id that is unique to the client's call, so that the failures of one call count once. */
   readonly callId: string;

@@ -63,7 +63,6 @@ export interface UsageShare {
   /** Calls whose tokens are partly an estimate. */
   readonly estimatedCalls: number;
   readonly attempts: number;
-  /** Number of attempts that failed. */
   readonly failedAttempts: number;
   readonly promptTokens: number;
   /** Part of promptTokens. */

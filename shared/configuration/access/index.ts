@@ -9,7 +9,7 @@ import {
 } from '../../storage/store/index.ts';
 
 /**
- * The roles, each with the rights of the ones before it:
+ * The roles, each with the rights of the roles before it:
  * member  sees its own calls and spending, makes and revokes its own keys
  * viewer  reads
  * editor  changes keys and functions; of all workspaces: providers too

@@ -47,7 +47,6 @@ export async function planProviderStatus(
   };
 }
 
-/** Returns the ids of the models that a provider serves. */
 export const modelsServedBy = (document: CatalogueDocument | undefined, id: string): string[] =>
   document?.models.flatMap(({ id: model, providers }) =>
     providers.some(({ provider }) => provider === id) ? [model] : [],

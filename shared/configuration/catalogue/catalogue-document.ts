@@ -54,7 +54,6 @@ export interface ProviderDocument {
   status: 'enabled' | 'disabled';
   /** Base URL without trailing slash; the gateway appends the path of each interface. */
   base_url: string;
-  /** The interfaces of the provider. */
   apis: ProviderApi[];
   /** Authentication; if there are several credentials, with the first credential. */
   auth: ProviderAuth;
@@ -112,7 +111,6 @@ export interface PriceTierDocument extends MediaPrices {
   cache_write_1h_input_price_per_million?: string | undefined;
 }
 
-/** One provider of one model. */
 export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
   provider: string;
   upstream_model: string;
@@ -224,7 +222,6 @@ export interface HttpGuardrail extends GuardrailRules {
   auth: ProviderAuth;
 }
 
-/** A guardrail of Amazon Bedrock. */
 export interface BedrockGuardrail extends GuardrailRules {
   kind: 'bedrock';
   /** Id or ARN of the guardrail. */

@@ -3,7 +3,6 @@
 import type { Effort, ReasoningPreference } from '../../protocol/wire/index.ts';
 import { plainModelName } from './catalogue.ts';
 
-/** Reasoning options of a model. */
 export interface ModelReasoning {
   /**
    * Kind of the options. `budget`: tokens. `adaptive`: the model's own choice, at an effort. `effort`: an effort.

@@ -32,7 +32,6 @@ const attemptsMax = 3;
 
 export type NamedKey = Pick<KeyRecord, 'workspace' | 'name' | 'publicId'>;
 
-/** A claim of a name for a key. */
 interface NameClaim {
   readonly table: 'keys' | 'operators';
   /** The name, within the group in which names are unique. */
@@ -71,7 +70,6 @@ export async function claimName(
   }
 }
 
-/** Claims the name of a workspace's key. */
 export const claimKeyName = (store: Store, { workspace, name, publicId }: NamedKey, nowMs: number): Promise<string> =>
   claimName(
     store,

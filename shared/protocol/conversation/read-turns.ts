@@ -21,7 +21,6 @@ export function readRequestTurns(
   return turns?.length === 0 ? undefined : turns;
 }
 
-/** Reads the turns of an answer. */
 export function readAnswerTurns(
   reader: TurnsOfBodies | undefined,
   text: string,

@@ -37,7 +37,6 @@ export interface MemoryBudget {
   released(bytes: number): void;
 }
 
-/** Memory of one call. */
 export interface CallMemory {
   openRequest(): RequestAllocation;
   openAnswer(): AnswerAllocation;

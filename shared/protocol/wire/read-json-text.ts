@@ -308,7 +308,6 @@ function roundedNumbers(json: JsonText): number[] {
   return rounded;
 }
 
-/** Returns the JSON text of a value. */
 export function jsonTextOf(value: unknown): JsonText {
   const scanned = scanJson(JSON.stringify(value), { depthMax: parseDepthMax });
   if (scanned.kind !== 'json') throw new Error('a value has no JSON text');

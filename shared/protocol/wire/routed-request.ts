@@ -104,7 +104,6 @@ export type HubNeedKind =
   | 'tools'
   /** Inputs of embeddings that are tokens of one model. */
   | 'token_ids'
-  /** A model that makes images. */
   | 'image_model'
   /** Images that are stored at a provider, or at a URL. */
   | 'image_reference'

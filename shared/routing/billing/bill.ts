@@ -26,7 +26,6 @@ export interface Charge {
   readonly overHold: readonly OverHold[];
 }
 
-/** An answer to be charged. */
 interface ChargedAnswer {
   readonly candidate: Candidate;
   readonly reported: UsageReport | undefined;

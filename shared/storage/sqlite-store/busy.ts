@@ -11,7 +11,6 @@ const pauseMaxMs = 8;
 export const isBusy = (error: unknown): boolean =>
   ((error as { errcode?: number } | null)?.errcode ?? 0) % 256 === busyCode;
 
-/** Returns the pause after this number of tries. */
 const pauseAfter = (tries: number): number => Math.min(pauseMaxMs, firstPauseMs * 2 ** (tries - 1));
 
 export interface BusyWait {

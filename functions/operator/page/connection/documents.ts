@@ -25,7 +25,6 @@ export interface List<Value> {
 }
 
 export type CallTotals = Overview['totals'];
-/** A model at a provider. */
 export type ProviderModel = Provider['models'][number];
 export type Health = Omit<ProviderModel, 'model' | 'credential' | 'limits'>;
 export type LimitUse = NonNullable<ProviderModel['limits']['rpm']>;

@@ -32,7 +32,6 @@ interface PromptState {
   /** Ids of calls by the ids of their items, which some outputs name instead. */
   readonly callIds: Map<unknown, unknown>;
   readonly thinking: ReadThinking;
-  /** Envelope of the next text. */
   nextTextEnvelope: OpenedEnvelope | undefined;
 }
 
