@@ -52,7 +52,7 @@ const account = () => import('./account/serve-account.ts');
 
 /** Builds the gateway's routes. `describeApi` is absent if the description is not served. */
 export function createGateway(deps: GatewayDependencies & RouterDependencies, describeApi?: DescribeApi): Gateway {
-  const stored = (work: StoredWork) =>
+  const serveStored = (work: StoredWork) =>
     onFirstCall(async () => (await storedResponse()).serveStoredResponse(deps, work, { createSend, readBrokenCall }));
   const listed = Object.values(interfaceList);
   const pathsUnder = (base: ListedRoute['base']) =>
@@ -74,9 +74,9 @@ export function createGateway(deps: GatewayDependencies & RouterDependencies, de
     {
       api: {
         ...pathsUnder('all'),
-        [routePaths.response]: { GET: stored({ method: 'GET' }), DELETE: stored({ method: 'DELETE' }) },
-        [routePaths.cancelResponse]: { POST: stored({ below: '/cancel' }) },
-        [routePaths.inputItems]: { GET: stored({ method: 'GET', below: '/input_items' }) },
+        [routePaths.response]: { GET: serveStored({ method: 'GET' }), DELETE: serveStored({ method: 'DELETE' }) },
+        [routePaths.cancelResponse]: { POST: serveStored({ below: '/cancel' }) },
+        [routePaths.inputItems]: { GET: serveStored({ method: 'GET', below: '/input_items' }) },
         ...lists,
       },
       vendor: {

@@ -40,13 +40,13 @@ export async function perform<Name extends RouteName>(
   { names = {}, query = {}, body = {} }: SentRequest,
 ): Promise<Performed<Name>> {
   const { body: schema }: ManagementRoute = managementRoutes[name];
-  const checked = typeof schema === 'object' ? checkMembers(schema, body) : undefined;
+  const result = typeof schema === 'object' ? checkMembers(schema, body) : undefined;
   let isChanged = false;
   const tellChange = () => {
     isChanged = true;
   };
   const unpaged = { limit: Number.POSITIVE_INFINITY, ...query };
-  const request = { names, query: unpaged, body: checked, operator, headers: {}, tellChange };
+  const request = { names, query: unpaged, body: result, operator, headers: {}, tellChange };
   const answer = await works[name](deps, request as unknown as ManageRequest<Name>);
   // Only a header makes the answer a text, and this request has no header.
   return { answer: answer as AnswerOf<Name>, isChanged };

@@ -58,9 +58,9 @@ export function readOptions(args: readonly string[]) {
   } as const;
   const { values } = parseArgs({ args: [...args], options });
   if (values.against !== undefined && values.only !== undefined) throw new Error('--against has no sections');
-  const wanted: readonly string[] = values.only?.split(',') ?? usualSections;
-  const sections = sectionNames.filter((name) => wanted.includes(name));
-  if (sections.length < wanted.length) throw new Error(`--only takes ${sectionNames.join(', ')}`);
+  const sectionsOnly: readonly string[] = values.only?.split(',') ?? usualSections;
+  const sections = sectionNames.filter((name) => sectionsOnly.includes(name));
+  if (sections.length < sectionsOnly.length) throw new Error(`--only takes ${sectionNames.join(', ')}`);
   const { quick: isQuick, portkey, litellm, dynamodb, json: jsonFile, against } = values;
   const plan = isQuick ? quickPlan : fullPlan;
   const hostile = {

@@ -32,8 +32,8 @@ const timesMin = 0.95;
  */
 export function timesTarget(what: string, other: string): number | undefined {
   const version = other.lastIndexOf('@');
-  const named = timesBeside[version > 0 ? other.slice(0, version) : other]?.[what];
-  if (named !== undefined || !isCommit(other)) return named;
+  const target = timesBeside[version > 0 ? other.slice(0, version) : other]?.[what];
+  if (target !== undefined || !isCommit(other)) return target;
   return what.endsWith('calls a second') ? timesMin : timesMax;
 }
 

@@ -211,8 +211,8 @@ async function writeBundle({ name, sourceRoot, folder, meta, built }: BundlePlac
   // An on-demand module may load others, which the loop then reaches.
   for (const module of modules.values()) {
     for (const file of loadedBy(builtOf(built, module))) {
-      const wanted = onDemand[file];
-      if (wanted !== undefined) modules.set(file, wanted);
+      const onDemandModules = onDemand[file];
+      if (onDemandModules !== undefined) modules.set(file, onDemandModules);
     }
   }
   const bytes: Record<string, number> = {};

@@ -57,8 +57,8 @@ const report = reportCallsInFlight(composition, server.inFlight);
 const everyAddress = '0.0.0.0';
 void warmGateway(composition)
   .then(async () => {
-    const taken = await metricsServer?.listen(metricsPort ?? 0, everyAddress);
-    if (taken !== undefined) log.info({ event: 'metrics_listening', port: taken });
+    const openPort = await metricsServer?.listen(metricsPort ?? 0, everyAddress);
+    if (openPort !== undefined) log.info({ event: 'metrics_listening', port: openPort });
     return server.listen(port, everyAddress);
   })
   .then((taken) => log.info({ event: 'listening', port: taken }))

@@ -63,8 +63,8 @@ async function describe(composition: Composition, started: StartedGateway): Prom
 
 /** Describes the receiver and the secret of alerts that this process lacks. */
 function describeAlerts({ credentials }: Composition, { service: { alerts } }: Catalogue): string[] {
-  const named = [alerts?.url, alerts?.secret].filter((reference) => reference !== undefined);
-  return named.flatMap((reference) => {
+  const references = [alerts?.url, alerts?.secret].filter((reference) => reference !== undefined);
+  return references.flatMap((reference) => {
     if (credentials.secretOf(reference) !== undefined) return [];
     const missing = 'env' in reference ? `${reference.env} is not set` : noLocalSecrets;
     return [`note: no alerts are sent: ${missing}`];

@@ -100,9 +100,9 @@ export async function listen(
   const tls = options.tls && (await readTlsFiles(options.tls, systemClock.nowMs()));
   const gateway = createWholeGateway(composition, builtFiles(), signIn, readMetrics);
   const server = createNodeServer(gateway, composition, { tls });
-  const taken = await orOneLine(port, host, () => server.listen(port, host));
+  const openPort = await orOneLine(port, host, () => server.listen(port, host));
   started.push(() => server.close());
-  return taken;
+  return openPort;
 }
 
 /** Stores the report. Never rejects, because only the output of `gw status` would be affected. */

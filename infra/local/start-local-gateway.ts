@@ -100,14 +100,14 @@ export async function startLocalGateway(
     say(`ready ${url}`);
     if (metricsPort !== undefined) {
       const server = createNodeServer(metricsAlone(readMetrics), composition);
-      const taken = await orOneLine(
+      const openPort = await orOneLine(
         metricsPort,
         metricsHost,
         () => server.listen(metricsPort, metricsHost),
         '--metrics-port',
       );
       started.push(() => server.close());
-      say(`metrics ${new URL(metricsEndpoint.path, baseUrl(metricsHost, taken))}`);
+      say(`metrics ${new URL(metricsEndpoint.path, baseUrl(metricsHost, openPort))}`);
     }
     if (isWildcard(host)) say(`listening on ${host}: other machines can call this gateway`);
     for (const line of later.splice(0)) say(line);
@@ -305,8 +305,8 @@ function linesOf(change: PlannedChange, isFirst: boolean): string[] {
 }
 
 function memberLines(resource: string, member: MemberChange): string[] {
-  const taken = destructiveChanges([{ resource, change: 'changed', members: [member] }]);
-  if (taken.length > 0) return taken.map((what) => `takes away: ${what}`);
+  const destructive = destructiveChanges([{ resource, change: 'changed', members: [member] }]);
+  if (destructive.length > 0) return destructive.map((what) => `takes away: ${what}`);
   const isNewItem = 'to' in member && !('from' in member) && member.path.endsWith(']');
   return [isNewItem ? `adds: ${member.path} of ${resource}` : `changes: ${resource}: ${memberText(member)}`];
 }

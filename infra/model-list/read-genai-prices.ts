@@ -53,8 +53,8 @@ function bedrockPrices(models: readonly ModelInfo[], name: string, nowMs: number
   const withoutVersion = (id: string) => id.replace(/-v\d+(:\d+)?$/, '');
   const plain = name.replace(/^(us|eu|apac|jp|au|global)\./, '');
   const isRegional = plain !== name && !name.startsWith('global.');
-  const wanted = (isRegional ? [`regional.${plain}`] : [name, `global.${plain}`]).map(withoutVersion);
-  const model = models.find(({ id }) => wanted.includes(withoutVersion(id)));
+  const wantedNames = (isRegional ? [`regional.${plain}`] : [name, `global.${plain}`]).map(withoutVersion);
+  const model = models.find(({ id }) => wantedNames.includes(withoutVersion(id)));
   return model && pricesOf(model, nowMs);
 }
 

@@ -111,8 +111,8 @@ const translatedImages: Readonly<Partial<Record<ProviderKind, RegExp>>> = {
 function readTaskModels(list: LitellmList): ListedModel[] {
   const imagePrices = readImagePrices(list);
   const rows = Object.entries(list).flatMap(([listName, model]) => {
-    const named = nameOf(listName, model);
-    return named?.isName === true ? [{ ...named, model }] : [];
+    const match = nameOf(listName, model);
+    return match?.isName === true ? [{ ...match, model }] : [];
   });
   const dearestImage = new Map<string, number>();
   for (const { name, model } of rows)

@@ -20,10 +20,10 @@ export const warmGateway = ({
   GatewayComposition,
   'clock' | 'catalogue' | 'credentials' | 'credentialCheck' | 'cooldowns' | 'origin'
 >): Promise<void> => {
-  const checked = Promise.all([catalogue.current(), credentials.warm()]).then(([current]) =>
+  const credentialsCheck = Promise.all([catalogue.current(), credentials.warm()]).then(([current]) =>
     credentialCheck.look(current),
   );
-  return settleAll(clock, [checked, cooldowns.refresh(), origin.warm()]);
+  return settleAll(clock, [credentialsCheck, cooldowns.refresh(), origin.warm()]);
 };
 
 /** Warms the models function. Never rejects, as above. */

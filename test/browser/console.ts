@@ -177,8 +177,8 @@ export function testConsole(browser: Browser): void {
           look<string>(
             page,
             `
-            const named = (one) => (one.ariaLabel ?? one.textContent) === ${JSON.stringify(name)};
-            return getComputedStyle([...document.querySelectorAll('button')].find(named)).color;`,
+            const isNamed = (one) => (one.ariaLabel ?? one.textContent) === ${JSON.stringify(name)};
+            return getComputedStyle([...document.querySelectorAll('button')].find(isNamed)).color;`,
           );
         await page.getByRole('button', { name: other, exact: true }).waitFor();
         expect(await colorsOf(other)).not.toBe(await colorsOf(first));

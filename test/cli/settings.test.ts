@@ -93,8 +93,8 @@ describe('every setting', () => {
         expect((await operate(`workspaces create ${createdId} ${flag} ${text} ${local.option}`)).code).toBe(0);
         expect((await apply(file({ id: writtenId, ...withValue(name, value) }))).code).toBe(0);
         const { workspaces, text: whole } = await exportedFile();
-        for (const wanted of [createdId, writtenId]) {
-          expect(valueAt(workspaces.find((one) => one.id === wanted) ?? {}, name)).toEqual(value);
+        for (const id of [createdId, writtenId]) {
+          expect(valueAt(workspaces.find((one) => one.id === id) ?? {}, name)).toEqual(value);
         }
         expect(await changesOf(parse(whole))).toEqual([]);
         expect(await update(`${flag} ${text}`)).toMatchObject({ change: 'unchanged', ...withValue(name, value) });

@@ -20,12 +20,12 @@ describe('behind a proxy', () => {
   let provider: Awaited<ReturnType<typeof startTlsServer>>;
   let gateway: Harness;
   let forget: () => void;
-  const received: string[] = [];
+  const receivedUrls: string[] = [];
 
   beforeAll(async () => {
     forget = trustTestCertificate();
     provider = await startTlsServer((incoming, outgoing) => {
-      received.push(`${incoming.headers.host} ${incoming.url}`);
+      receivedUrls.push(`${incoming.headers.host} ${incoming.url}`);
       incoming.resume();
       outgoing.writeHead(200, { 'content-type': 'application/json' }).end(completionOf({ content: 'served' }));
     });
@@ -65,13 +65,13 @@ describe('behind a proxy', () => {
 
   it('a provider that only the proxy can reach serves, and one on this machine is called without it', async () => {
     expect(await (await gateway.post(hello('acme/alone'))).json()).toMatchObject({ usage: { provider: 'acme' } });
-    expect(received).toEqual(['provider.example /v1/chat/completions']);
+    expect(receivedUrls).toEqual(['provider.example /v1/chat/completions']);
     expect(proxy.requests).toEqual(['CONNECT provider.example:443']);
     expect(proxy.authorizations).toEqual([`Basic ${Buffer.from('operator:proxy-password-canary').toString('base64')}`]);
   });
 
   it('a collector of traces that only the proxy can reach gets them', async () => {
-    const [receivedBefore, proxyRequests] = [received.length, proxy.requests.length];
+    const [receivedBefore, proxyRequests] = [receivedUrls.length, proxy.requests.length];
     const traced = await startHarness({
       models: { 'acme/near': [{ provider: 'near', upstream: 'echo' }] },
       telemetry: {
@@ -86,7 +86,7 @@ describe('behind a proxy', () => {
     expect((await traced.post(hello('acme/near'))).status).toBe(200);
     await traced.settled();
     await traced.stop();
-    expect(received.slice(receivedBefore)).toEqual(['provider.example /v1/traces']);
+    expect(receivedUrls.slice(receivedBefore)).toEqual(['provider.example /v1/traces']);
     expect(proxy.requests.slice(proxyRequests)).toEqual(['CONNECT provider.example:443']);
   });
 
@@ -94,7 +94,7 @@ describe('behind a proxy', () => {
     const requestsBefore = proxy.requests.length;
     const url = new URL('https://provider.example/.well-known/openid-configuration');
     expect(await fetchText({ url, clock: systemClock, timeoutMs: 10_000, bytesMax: 10_000 })).toContain('served');
-    expect(received.at(-1)).toBe('provider.example /.well-known/openid-configuration');
+    expect(receivedUrls.at(-1)).toBe('provider.example /.well-known/openid-configuration');
     expect(proxy.requests.slice(requestsBefore)).toEqual(['CONNECT provider.example:443']);
   });
 
@@ -104,7 +104,7 @@ describe('behind a proxy', () => {
     const table = createDynamoClient({ endpoint: 'https://provider.example', region: 'eu-west-1', credentials });
     await table.send(new GetCommand({ TableName: 'gw', Key: { pk: 'a', sk: 'b' } })).catch(() => undefined);
     table.destroy();
-    expect(received.at(-1)).toBe('provider.example /');
+    expect(receivedUrls.at(-1)).toBe('provider.example /');
     expect(proxy.requests.slice(requestsBefore)).toEqual(['CONNECT provider.example:443']);
   });
 

@@ -84,9 +84,9 @@ export async function openCallGuard(
     },
     async checkAnswer({ text, isPlain, json }) {
       if (missing !== undefined) return missingGuardrail();
-      const checked = await guard.checkAnswer(isPlain ? await rescanAnswer(JSON.stringify({ text })) : json);
-      if (checked.kind === 'failed') return guardrailUnavailable(checked);
-      const { masked, isBlocked } = checked;
+      const check = await guard.checkAnswer(isPlain ? await rescanAnswer(JSON.stringify({ text })) : json);
+      if (check.kind === 'failed') return guardrailUnavailable(check);
+      const { masked, isBlocked } = check;
       if (isBlocked) recordBlockedText?.(text);
       if (masked === undefined) return { dropped: [] };
       const outcome = isPlain

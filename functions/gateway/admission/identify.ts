@@ -35,8 +35,8 @@ export async function identify(
   const schemaWork = startSchemaWork(parsed.credential.publicId);
   // Below /openai/v1 a streamed answer is checked against its schema at the end.
   const schemaOptions = { allowsStream: parsed.scope.baseUrlRules.streamsSchemas, work: schemaWork };
-  const checked = checkRequestSchema(parsed.clientBody.request, schemaOptions);
-  const fault = (checked === undefined ? undefined : await checked) ?? parsed.aliasFault;
+  const schemaFault = checkRequestSchema(parsed.clientBody.request, schemaOptions);
+  const fault = (schemaFault === undefined ? undefined : await schemaFault) ?? parsed.aliasFault;
   if (fault !== undefined) throw await refuse(fault);
   return { call: { parsed, key: seenKey, schemaWork, workspace, catalogue, connections }, admissionTime };
 }
@@ -88,12 +88,12 @@ export function findKey(
   { keys, keyCache }: GatewayDependencies,
   { credential, scope }: Pick<ReceivedCall, 'credential' | 'scope'>,
 ): Item | Promise<Item> {
-  const checked = (item: Item | undefined): Item | Promise<never> =>
+  const requireKey = (item: Item | undefined): Item | Promise<never> =>
     item !== undefined && isKeyOf(item, credential)
       ? noteKey(scope, credential, item)
       : Promise.reject(refuseKey('unknown'));
   const known = keyCache.get(credential.publicId);
-  return known === undefined ? keys.readItem(credential.publicId).then(checked) : checked(known);
+  return known === undefined ? keys.readItem(credential.publicId).then(requireKey) : requireKey(known);
 }
 
 function isKeyOf(item: Item, { publicId, secretSha256 }: ReceivedCall['credential']): boolean {

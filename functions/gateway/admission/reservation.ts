@@ -127,8 +127,8 @@ export async function reserveAll(rounds: Rounds, context: ReserveContext): Promi
     key ??= findKey(outcomes);
     if (resolution !== undefined) {
       const later = pending.flatMap((laterRound) => ('make' in laterRound ? laterRound.checked : laterRound));
-      const checked = await checkHigherRanks(resolution, later, context).catch(releaseAndThrow);
-      return releaseAndResolve(started, { ...checked, key: checked.key ?? key }, context);
+      const laterChecks = await checkHigherRanks(resolution, later, context).catch(releaseAndThrow);
+      return releaseAndResolve(started, { ...laterChecks, key: laterChecks.key ?? key }, context);
     }
     reservations = { ...reservations };
     for (const outcome of outcomes) Object.assign(reservations, outcome.reservations);
@@ -168,8 +168,8 @@ async function checkHigherRanks(
     check !== undefined && ranks.indexOf(rank) < ranks.indexOf(resolution.rank) ? checkOne(rank, check) : [],
   );
   if (checks.length === 0) return { resolution };
-  const checked = await context.admissionTime.wait(Promise.all(checks));
-  return { resolution: resolve([{ resolution }, ...checked], context) ?? resolution, key: findKey(checked) };
+  const resolutions = await context.admissionTime.wait(Promise.all(checks));
+  return { resolution: resolve([{ resolution }, ...resolutions], context) ?? resolution, key: findKey(resolutions) };
 }
 
 /** Starts the reservations of a round together, and adds them to `started`. Rejects with the first failure. */

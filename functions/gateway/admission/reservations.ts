@@ -58,14 +58,14 @@ export function reservationsOf(
   // An answer stored under the names of the call may be the result.
   const first = names.length === 0 ? [] : [names];
   if (guarded === undefined) return [...first, ...holdRounds(deps, call, owner)];
-  const checked = [reserveKey(deps, identified, { advise: noAdvice })];
+  const checks = [reserveKey(deps, identified, { advise: noAdvice })];
   const make = async () => {
     const passed = await guarded.checkInput();
     if (!(passed instanceof GatewayError)) return holdRounds(deps, passed, owner);
     const reserve = async () => refusalResult('guardrail', passed);
-    return [[{ rank: 'guardrail' as const, reserve }], checked];
+    return [[{ rank: 'guardrail' as const, reserve }], checks];
   };
-  return [...first, { checked, make }];
+  return [...first, { checked: checks, make }];
 }
 
 /** Returns the rounds that reserve everything the call takes until its end. */

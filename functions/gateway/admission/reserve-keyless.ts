@@ -37,23 +37,23 @@ export function reserveKeyless(
 
   async function reserve(): Promise<ReservationResult> {
     const wasFull = slotPools.wasFull(keyless);
-    if (!wasFull && (await take(keyless))) return taken;
+    if (!wasFull && (await take(keyless))) return slot;
     const admission = await askKey();
     const error = keyErrorOf(admission, credential, isFunctionCall);
     if (error !== undefined) return refusalResult('key', error);
     if (admission.kind === 'concurrency') {
       // A key that has just reached its limit does not repeatedly try the slots that other keys need.
       const wasRefused = recentRefusals.has(publicId);
-      if (wasFull && !wasRefused && (await take(keyless))) return taken;
+      if (wasFull && !wasRefused && (await take(keyless))) return slot;
       recentRefusals.set(publicId, true);
       return refusalResult('capacity', keylessError(limits));
     }
     const hold = admission.kind === 'admitted' ? admission.hold : undefined;
     if (hold !== undefined) add({ counter: keySlots(hold.publicId, hold.slotsMax ?? null), hold });
-    if ((await take(rest)) || (await take(keyless))) return taken;
+    if ((await take(rest)) || (await take(keyless))) return slot;
     return { ...refusalResult('capacity', serviceError(limits, call.parsed)), release };
   }
-  const taken = { release, reservations: { slots } };
+  const slot = { release, reservations: { slots } };
   return { rank: 'capacity', reserve, releaseUncertain: release };
 }
 

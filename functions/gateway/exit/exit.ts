@@ -39,11 +39,11 @@ async function guardAnswer(guard: CallGuard, provided: ProvidedAnswer, choices: 
   if (provided.kind === 'stream') {
     return pass({ ...provided, stream: await guard.checkStream(provided.stream, choices) });
   }
-  const checked = await guard.checkAnswer(provided.answer);
-  if (checked instanceof GatewayError) return checked;
+  const check = await guard.checkAnswer(provided.answer);
+  if (check instanceof GatewayError) return check;
   const { reachedVia } = provided;
-  const leftOut = [...reachedVia.leftOut, ...checked.dropped];
-  return pass({ ...provided, answer: { ...provided.answer, ...checked }, reachedVia: { ...reachedVia, leftOut } });
+  const leftOut = [...reachedVia.leftOut, ...check.dropped];
+  return pass({ ...provided, answer: { ...provided.answer, ...check }, reachedVia: { ...reachedVia, leftOut } });
 }
 
 /** Checks an answer that was not given by a model in this call. Returns an error if it could not be checked. */
@@ -52,8 +52,8 @@ export async function passWhole(
   answer: WholeAnswer,
 ): Promise<Passed<{ readonly text: string }> | GatewayError> {
   if (decision.kind !== 'guarded') return pass(answer);
-  const checked = await decision.guard.checkAnswer(answer);
-  return checked instanceof GatewayError ? checked : pass({ text: checked.text ?? answer.text });
+  const check = await decision.guard.checkAnswer(answer);
+  return check instanceof GatewayError ? check : pass({ text: check.text ?? answer.text });
 }
 
 /** Checks events as they arrive. `choices` is the number that the request asked for. */

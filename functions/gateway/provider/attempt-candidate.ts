@@ -50,9 +50,9 @@ export async function attemptCandidate(
     watch.extend(call.parsed.streamDeadline);
     return { kind: 'stream', stream, reachedVia: callResult.reachedVia, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
-    const broken = failed(readBrokenCall(error, connection, deps.clock.nowMs() - startedAtMs));
+    const failure = failed(readBrokenCall(error, connection, deps.clock.nowMs() - startedAtMs));
     // Before anything is sent, no connection can break.
     if (!connection.isSent) throw error;
-    return broken;
+    return failure;
   }
 }

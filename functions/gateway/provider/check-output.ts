@@ -35,11 +35,11 @@ export function createOutputCheck(call: ProviderCall): OutputCheck {
   let lastMismatch: string | undefined;
 
   async function judge(check: NonNullable<typeof schemaCheck>, answer: JsonAnswer): Promise<OutputVerdict> {
-    const checked = await check.answer(answer, { skipsTruncated, schemaWork });
-    if (checked.kind === 'valid') return { kind: 'accepted', answer: checked.answer };
+    const result = await check.answer(answer, { skipsTruncated, schemaWork });
+    if (result.kind === 'valid') return { kind: 'accepted', answer: result.answer };
     misses += 1;
-    lastMismatch = checked.mismatch;
-    return { kind: 'mismatch', mismatch: lastMismatch, mayRetry: misses < chargedAnswersMax && !checked.isFinal };
+    lastMismatch = result.mismatch;
+    return { kind: 'mismatch', mismatch: lastMismatch, mayRetry: misses < chargedAnswersMax && !result.isFinal };
   }
 
   return {

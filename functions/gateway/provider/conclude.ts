@@ -156,15 +156,15 @@ export function finalReason(failures: readonly FailedAttempt[]): {
       message: 'The provider refused the key of the x-byok-key header, or its account has no quota.',
     };
   }
-  const stored = refusals.filter(({ byok }) => byok === 'connection');
+  const byokRefusals = refusals.filter(({ byok }) => byok === 'connection');
   if (refusals.length < failures.length) {
-    const providers = [...new Set(stored.map(({ provider }) => provider))].join(', ');
+    const providers = [...new Set(byokRefusals.map(({ provider }) => provider))].join(', ');
     const reason = `${providers} refused the BYOK key that the workspace has stored, or its account has no quota.`;
-    return stored.length === 0 ? {} : { message: `All eligible providers failed; ${reason}` };
+    return byokRefusals.length === 0 ? {} : { message: `All eligible providers failed; ${reason}` };
   }
   if (refusals.length === 0) return {};
-  if (stored.length > 0) {
-    const others = stored.length < refusals.length ? ", and providers refused the gateway's own" : '';
+  if (byokRefusals.length > 0) {
+    const others = byokRefusals.length < refusals.length ? ", and providers refused the gateway's own" : '';
     return {
       isFinal: true,
       message: `A BYOK key that the workspace has stored was refused by its provider, or its account has no quota${others}: who stored it has to correct this.`,

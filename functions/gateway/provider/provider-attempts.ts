@@ -119,9 +119,12 @@ function keepSent(
   format: CandidateFormat | undefined,
   { text, secrets }: PreparedCall,
 ): void {
-  const named = { provider: candidate.provider.id, model: candidate.model.id };
+  const candidateNames = { provider: candidate.provider.id, model: candidate.model.id };
   const api = format === undefined || format.kind === 'relay' ? modelCall.request.interfaceId : format.api;
-  content?.sent({ ...named, format: api, body: text(), secrets }, format?.kind !== 'relay' || parsed.isFunctionCall);
+  content?.sent(
+    { ...candidateNames, format: api, body: text(), secrets },
+    format?.kind !== 'relay' || parsed.isFunctionCall,
+  );
 }
 
 /** Charges an answer that a provider has finished, even if no client sees it. */

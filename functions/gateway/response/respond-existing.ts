@@ -34,16 +34,16 @@ async function responseOf(existing: ExistingAnswer): Promise<WholeResponse> {
     return response;
   }
   // The reservation of the key made sure that each guardrail of this call has checked it.
-  const stored = passStored({ kind: 'checked_before' }, existing.result);
-  const headers = { ...stored.headers, [headerNames.idempotentReplayed]: 'true' };
-  return { ...respondWith(stored, { headers, body: stored.body }), body: stored.body };
+  const storedResult = passStored({ kind: 'checked_before' }, existing.result);
+  const headers = { ...storedResult.headers, [headerNames.idempotentReplayed]: 'true' };
+  return { ...respondWith(storedResult, { headers, body: storedResult.body }), body: storedResult.body };
 }
 
 type Cached = Extract<ExistingAnswer, { readonly kind: 'cached' }>;
 
 async function respondCached({ call, answer, content }: Cached): Promise<WholeResponse & StoredAnswer> {
   // The cache key includes the guardrails of this call.
-  const stored = passStored({ kind: 'checked_before' }, content);
+  const storedResult = passStored({ kind: 'checked_before' }, content);
   const { request } = call.effective;
   const { provider, model, leftOut = [] } = answer;
   const headers = {
@@ -56,11 +56,11 @@ async function respondCached({ call, answer, content }: Cached): Promise<WholeRe
     const body = await cachedStream(call, answer, content.events);
     const type = bytesTypeOf(content.events) ?? request.streamForm?.contentType;
     const streamed = { headers: { ...headers, ...streamHeadersOf(type) }, body };
-    return { ...respondWith(stored, streamed), ...streamed };
+    return { ...respondWith(storedResult, streamed), ...streamed };
   }
   const { body, headers: written } = request.writeAnswer(content.answer, cachedCost(answer, content.answer.usage));
   const whole = { headers: { ...headers, ...jsonHeaders, ...written }, body };
-  return { ...respondWith(stored, whole), ...whole };
+  return { ...respondWith(storedResult, whole), ...whole };
 }
 
 /** Number of events that are written within a few milliseconds. */

@@ -172,10 +172,10 @@ async function mergePreset(
  */
 function mergedText({ raw, text }: ClientRequest, merged: JsonObject): string {
   const json = text();
-  const added = Object.entries(merged).filter(
+  const addedFields = Object.entries(merged).filter(
     ([name, value]) => value !== raw[name] && (Object.hasOwn(raw, name) || findMember(json, name) === undefined),
   );
-  return rewriteMembers(json, new Map([['preset', undefined], ...added]));
+  return rewriteMembers(json, new Map([['preset', undefined], ...addedFields]));
 }
 
 /** Replaces the model call of a routed call. */

@@ -56,9 +56,9 @@ export function openContent(
 
   const gather = async (): Promise<ContentDocument> => {
     const cut = clientSpace.isCut() || providerSpace.isCut();
-    const taken = { id, workspace: workspace.id, cut, request, answer: answer.gathered(), sent: sentBodies, blocked };
+    const content = { id, workspace: workspace.id, cut, request, answer: answer.gathered(), sent: sentBodies, blocked };
     const cuts = { isRequestCut, isAnswerCut: clientSpace.isCut(), isBlockedCut, secrets };
-    return await finishContent(taken, cuts);
+    return await finishContent(content, cuts);
   };
 
   async function write(limitMs: number): Promise<boolean> {

@@ -33,7 +33,7 @@ export async function guardedEvents(
   const passed = await passStream(decision, { opening: [], rest, finish: drain, failureOf, abort }, 1);
   if (passed.refusal !== undefined) throw passed.refusal;
   let sequenceNumber = -1;
-  const broken: RelayedEvents['broken'] = (code) => brokenLine(sequenceNumber, code);
+  const brokenLineOf: RelayedEvents['broken'] = (code) => brokenLine(sequenceNumber, code);
   const lineOf = ({ name, text }: OpenStream['opening'][number]): string => {
     sequenceNumber = sequenceNumberIn(text) ?? sequenceNumber;
     return toEventLine(text, name);
@@ -44,15 +44,15 @@ export async function guardedEvents(
       for await (const { events, failure } of passed.rest) {
         if (events.length > 0) yield { text: events.map(lineOf).join(''), isEnd: false };
         if (failure === undefined) continue;
-        yield { text: broken(midStreamCodeOf[failure.kind]), isEnd: true };
+        yield { text: brokenLineOf(midStreamCodeOf[failure.kind]), isEnd: true };
         return;
       }
       yield { text: '', isEnd: true };
     } catch (error) {
-      yield { text: broken(midStreamCodeOf[failureOf(error).kind]), isEnd: true };
+      yield { text: brokenLineOf(midStreamCodeOf[failureOf(error).kind]), isEnd: true };
     } finally {
       abort();
     }
   }
-  return { passed, parts: lines(), broken };
+  return { passed, parts: lines(), broken: brokenLineOf };
 }

@@ -26,7 +26,7 @@ export function relayEvents(body: AsyncIterable<Uint8Array>, { onEvent, codeOf }
     isComplete = lastEvents.test(text) || (isComplete && !text.includes('"type":'));
     onEvent();
   }
-  const broken = (code: MidStreamCode): string => brokenLine(sequenceNumber, code);
+  const brokenLineOf = (code: MidStreamCode): string => brokenLine(sequenceNumber, code);
 
   async function* relay(): AsyncGenerator<BodyPart, void, undefined> {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -56,10 +56,10 @@ export function relayEvents(body: AsyncIterable<Uint8Array>, { onEvent, codeOf }
       if (!isComplete) throw new Error('the stream ended early');
       yield { text: rest, isEnd: true };
     } catch (error) {
-      yield { text: broken(codeOf(error)), isEnd: true };
+      yield { text: brokenLineOf(codeOf(error)), isEnd: true };
     }
   }
-  return { parts: relay(), broken };
+  return { parts: relay(), broken: brokenLineOf };
 }
 
 /**

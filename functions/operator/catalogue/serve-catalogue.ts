@@ -91,11 +91,12 @@ export const takeListOver: RouteWork<'POST /models/update'> = async (deps, reque
   const { planListUpdate } = await loadGatewayFile();
   const { listDate, differences, write } = await planListUpdate(deps.catalogues, models);
   if (!isDry) await write(deps.clock.nowMs());
-  const changed = [...new Set(differences.map(({ model }) => model))];
-  if (!isDry && changed.length > 0) request.tellChange(`model list of ${listDate} taken over`, namesOf(changed));
+  const changedModels = [...new Set(differences.map(({ model }) => model))];
+  if (!isDry && changedModels.length > 0)
+    request.tellChange(`model list of ${listDate} taken over`, namesOf(changedModels));
   const data: Documents['ManagedListUpdate'] = {
     list_date: listDate,
-    models: changed,
+    models: changedModels,
     differences: differences.map((one) => ({ model: one.model, ...differenceDocument(one) })),
   };
   return { data };

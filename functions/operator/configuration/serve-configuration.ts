@@ -34,20 +34,20 @@ const yamlHeaders = {
 
 export const replaceConfiguration: RouteWork<'PUT /configuration'> = async (deps, request) => {
   const isDry = request.query.dry_run === 'true';
-  const wanted = ifMatch(request.headers);
-  if (wanted === undefined && !isDry) {
+  const tags = ifMatch(request.headers);
+  if (tags === undefined && !isDry) {
     throw fail('precondition_failed', {
       message: 'If-Match is required: read GET /v1/manage/configuration, and send the ETag of its answer as If-Match.',
     });
   }
   const text = await request.body();
   if (isDry) {
-    const { document, etag } = await planReplacement(deps, text, wanted);
+    const { document, etag } = await planReplacement(deps, text, tags);
     return new TextAnswer({ ...jsonHeaders, etag }, JSON.stringify({ data: document }));
   }
   const claim = { id: deps.randomness.uuid(), nowMs: deps.clock.nowMs() };
   const done = await asOnlyReplacement(deps.store, claim, async () => {
-    const { replace } = await planReplacement(deps, text, wanted);
+    const { replace } = await planReplacement(deps, text, tags);
     return replace();
   });
   if (done === undefined) {
@@ -55,8 +55,8 @@ export const replaceConfiguration: RouteWork<'PUT /configuration'> = async (deps
       message: 'Another request is replacing the configuration at this moment: read it again.',
     });
   }
-  const changed = done.document.changes.map(({ resource }) => resource);
-  if (changed.length > 0) request.tellChange('configuration replaced', namesOf(changed));
+  const changedResources = done.document.changes.map(({ resource }) => resource);
+  if (changedResources.length > 0) request.tellChange('configuration replaced', namesOf(changedResources));
   return new TextAnswer({ ...jsonHeaders, etag: done.etag }, JSON.stringify({ data: done.document }));
 };
 
@@ -141,13 +141,16 @@ async function planReplacement(
   const module = await loadGatewayFile();
   const read = await module.readWithList(text);
   if (!read.ok) throw failPublication(module, read.problems);
-  const stored = module.readGatewayFile(storedText);
+  const storedFile = module.readGatewayFile(storedText);
   const plan = await module
     .planGatewayFile({
       file: read.file,
       lineOf: read.lineOf,
       // A stored value that cannot be parsed, for example a value of a former release, counts as different.
-      readBefore: { file: stored.ok ? stored.file : { ...read.file, workspaces: [], access: undefined }, catalogue },
+      readBefore: {
+        file: storedFile.ok ? storedFile.file : { ...read.file, workspaces: [], access: undefined },
+        catalogue,
+      },
       stores: deps,
       randomness: deps.randomness,
       nowMs: deps.clock.nowMs(),

@@ -84,9 +84,9 @@ function bounded(content: Documents['ManagedContent']): Documents['ManagedConten
   };
   const request = take(content.request);
   const answer = content.answer && { ...content.answer, body: take(content.answer.body) };
-  const sent = content.sent.map((one) => ({ ...one, body: take(one.body) }));
+  const sentBodies = content.sent.map((one) => ({ ...one, body: take(one.body) }));
   const blocked = content.blocked && take(content.blocked);
-  return { ...content, request, answer, sent, blocked, cut: content.cut || cut };
+  return { ...content, request, answer, sent: sentBodies, blocked, cut: content.cut || cut };
 }
 
 const shorterBy = 0.98;

@@ -18,8 +18,8 @@ export async function seenCalls(
   operator: Operator,
   workspace?: string,
 ): Promise<SeenCalls> {
-  const named = workspace === undefined ? await collect(workspaceStore.list()) : [{ id: workspace }];
-  const workspaces = named.map(({ id }) => id).filter((id) => operator.rights.holds('member', id));
+  const workspaceItems = workspace === undefined ? await collect(workspaceStore.list()) : [{ id: workspace }];
+  const workspaces = workspaceItems.map(({ id }) => id).filter((id) => operator.rights.holds('member', id));
   const isRead = new Set(workspaces.filter((id) => mayRead(operator, id)));
   if (isRead.size === workspaces.length) return { workspaces, records };
   const ownKeys = new Set<string>();

@@ -76,9 +76,9 @@ function bytesOf({ method, path, headers, body }: HostileRequest, random: Seeded
       sent: 'broken' as RequestBytes,
       pieces: [headOf(`content-length: ${random.below(body.length + 9)}\r\n`), body],
     };
-  const changed = whole();
-  for (let at = 0; at <= random.below(4); at += 1) changed[random.below(changed.length)] = random.below(256);
-  return { sent: 'broken' as RequestBytes, pieces: random.chance(0.5) ? [changed] : [changed, changed] };
+  const changedBytes = whole();
+  for (let at = 0; at <= random.below(4); at += 1) changedBytes[random.below(changedBytes.length)] = random.below(256);
+  return { sent: 'broken' as RequestBytes, pieces: random.chance(0.5) ? [changedBytes] : [changedBytes, changedBytes] };
 }
 
 const chunked = (body: Buffer): Buffer =>

@@ -28,9 +28,9 @@ type PieceChange = (
 const place = (piece: Buffer, random: SeededRandom): number => random.below(piece.length + 1);
 const changes: readonly PieceChange[] = [
   (piece, random) => {
-    const changed = Buffer.from(piece);
-    changed[random.below(piece.length)] = random.below(256);
-    return [changed];
+    const changedBytes = Buffer.from(piece);
+    changedBytes[random.below(piece.length)] = random.below(256);
+    return [changedBytes];
   },
   (piece, random) => [piece.subarray(0, place(piece, random))],
   (piece, random) => [piece, piece.subarray(place(piece, random))],

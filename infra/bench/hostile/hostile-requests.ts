@@ -183,7 +183,7 @@ export function hostileRequest(
   };
   if (random.chance(0.5) && !path.endsWith('/embeddings')) body.stream = true;
   for (const [name, value] of Object.entries(more)) if (random.chance(0.2)) body[name] = structuredClone(value);
-  for (let changed = 0; random.chance(changed === 0 ? 0.5 : 0.3); changed += 1) replaceOne(body, random);
+  for (let count = 0; random.chance(count === 0 ? 0.5 : 0.3); count += 1) replaceOne(body, random);
   const headers: Record<string, string> = { authorization, 'content-type': 'application/json' };
   if (random.chance(0.2)) headers['idempotency-key'] = `key-${random.below(40)}`;
   for (const [name, values] of Object.entries(headerValues))

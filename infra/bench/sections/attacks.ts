@@ -266,11 +266,11 @@ export async function measureAttacks(bed: TestBed, { rows: namePart }: BenchPlan
   const keys = { key: newKey(), secondKey: newKey(), honestKey: newKey() };
   const configFile = join(bed.folder, 'attacks.yaml');
   await writeFile(configFile, fileText(provider.url, keys));
-  const wanted = attacks.filter(({ name }) => name.includes(namePart));
-  if (wanted.length === 0)
+  const chosen = attacks.filter(({ name }) => name.includes(namePart));
+  if (chosen.length === 0)
     throw new Error(`no attack is named ${namePart}: ${attacks.map(({ name }) => name).join('; ')}`);
   const rows: (readonly (string | number)[])[] = [];
-  for (const attack of wanted) rows.push(await measure(bed, configFile, attack, keys));
+  for (const attack of chosen) rows.push(await measure(bed, configFile, attack, keys));
   provider.stop();
   const worst = (at: number) => Math.max(...rows.map((row) => Number(row[at])));
   return {
@@ -297,7 +297,7 @@ export async function measureAttacks(bed: TestBed, { rows: namePart }: BenchPlan
       atMost('resident under load', worst(2), residentMaxMib, ' MiB'),
       atMost('resident a minute later', worst(3), residentLaterMaxMib, ' MiB'),
       atMost('small calls that failed', worst(5), 0),
-      ...wanted.flatMap(({ name, growthMaxMib }, at) => {
+      ...chosen.flatMap(({ name, growthMaxMib }, at) => {
         const [, before, most] = rows[at] ?? [];
         return growthMaxMib === undefined
           ? []

@@ -15,7 +15,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 const countedCallsDefault = 1_024;
 const connections = 32;
 
-const wanted = { promises: 130, timers: 4, kilobytes: 170 } as const;
+const targets = { promises: 130, timers: 4, kilobytes: 170 } as const;
 
 interface WarmGateway extends Pick<Awaited<ReturnType<typeof startGateway>>, 'inspect'> {
   call(count: number): Promise<void>;
@@ -81,9 +81,9 @@ export async function measureGarbage({
   return {
     tables: [{ title: 'Garbage of a warm call, by what allocates it', columns: ['place', 'KB'], rows }],
     targets: [
-      atMost('promises of a call', promises, wanted.promises),
-      atMost('timers of a call', timers, wanted.timers),
-      atMost('garbage of a call', kilobytes, wanted.kilobytes, ' KB'),
+      atMost('promises of a call', promises, targets.promises),
+      atMost('timers of a call', timers, targets.timers),
+      atMost('garbage of a call', kilobytes, targets.kilobytes, ' KB'),
     ],
   };
 }

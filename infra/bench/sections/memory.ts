@@ -17,10 +17,10 @@ export async function measureMemory({ gateway, keys }: TestBed, { memory }: Benc
   const call = { key: keys.unlimited, body: jsonBody(models.unlimited) };
   const count = Math.ceil(memory / samples);
   const rows: (readonly [calls: number, residentMb: number, heapMb: number])[] = [];
-  for (let taken = 0; taken <= samples; taken += 1) {
-    if (taken > 0) await drive(client, call, count, 32);
+  for (let sample = 0; sample <= samples; sample += 1) {
+    if (sample > 0) await drive(client, call, count, 32);
     const { residentBytes, heapUsedBytes } = await gateway.inspect({ collectsGarbage: true });
-    rows.push([taken * count, residentBytes / megabyte, heapUsedBytes / megabyte]);
+    rows.push([sample * count, residentBytes / megabyte, heapUsedBytes / megabyte]);
   }
   client.close();
   // Caches fill up in the first half; a leak continues in the second.

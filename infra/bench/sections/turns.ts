@@ -104,9 +104,9 @@ const requestOf =
   ({ from, to, body }: LongRequest): Prepare =>
   (length) => {
     const { path, fields } = benchClients[from];
-    const sent = { ...fields(modelOf(to), false), ...body(Math.floor(length)) };
-    const text = JSON.stringify(sent);
-    return { path: path(modelOf(to), false), body: text, size: sizeOf(sent, text) };
+    const requestBody = { ...fields(modelOf(to), false), ...body(Math.floor(length)) };
+    const text = JSON.stringify(requestBody);
+    return { path: path(modelOf(to), false), body: text, size: sizeOf(requestBody, text) };
   };
 
 const answerOf =

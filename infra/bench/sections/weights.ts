@@ -159,14 +159,15 @@ const rowsOfAnswers = (): Promise<readonly WeightRow[]> =>
 
 export async function measureWeights(bed: TestBed, { rows: namePart }: BenchPlan): Promise<SectionReport> {
   const all = await weightRows();
-  const wanted = all.filter(({ name }) => name.includes(namePart));
-  if (wanted.length === 0) throw new Error(`no weight is named ${namePart}: ${all.map(({ name }) => name).join('; ')}`);
+  const chosenWeights = all.filter(({ name }) => name.includes(namePart));
+  if (chosenWeights.length === 0)
+    throw new Error(`no weight is named ${namePart}: ${all.map(({ name }) => name).join('; ')}`);
   const provider = await startHostileProvider();
   const [key, guardedKey] = [createApiKey(systemRandomness), createApiKey(systemRandomness)];
   const configFile = join(bed.folder, 'weights.yaml');
   await writeFile(configFile, fileText(provider.url, all, { key, guardedKey }));
   const measured: { name: string; perByte: number | undefined; weight: number }[] = [];
-  for (const row of wanted) {
+  for (const row of chosenWeights) {
     const perByte = await measure(bed, configFile, row, {
       ...provider,
       key: row.isGuarded === true ? guardedKey : key,

@@ -63,7 +63,7 @@ const candidateOf = (parts: readonly object[], finish: object) => ({
   usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 10, totalTokenCount: 20 },
 });
 const item = { item_id: 'msg_1', output_index: 0, content_index: 0 };
-const named = (name: string, event: object) => ({ name, event });
+const namedEvent = (name: string, event: object) => ({ name, event });
 
 const answerForms = {
   'chat-completions': {
@@ -154,11 +154,14 @@ const answerForms = {
       ...{ stopReason: 'end_turn', usage: { inputTokens: 10, outputTokens: 10, totalTokens: 20 } },
     }),
     events: (pieces) => [
-      named('messageStart', { role: 'assistant' }),
-      ...pieces.map((text) => named('contentBlockDelta', { contentBlockIndex: 0, delta: { text } })),
-      named('contentBlockStop', { contentBlockIndex: 0 }),
-      named('messageStop', { stopReason: 'end_turn' }),
-      named('metadata', { usage: { inputTokens: 10, outputTokens: 10, totalTokens: 20 }, metrics: { latencyMs: 1 } }),
+      namedEvent('messageStart', { role: 'assistant' }),
+      ...pieces.map((text) => namedEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text } })),
+      namedEvent('contentBlockStop', { contentBlockIndex: 0 }),
+      namedEvent('messageStop', { stopReason: 'end_turn' }),
+      namedEvent('metadata', {
+        usage: { inputTokens: 10, outputTokens: 10, totalTokens: 20 },
+        metrics: { latencyMs: 1 },
+      }),
     ],
   },
 } satisfies Partial<Record<ProviderApi, AnswerForm>>;
@@ -186,7 +189,7 @@ function streamOf(api: Spoken, events: readonly object[]): SentAnswer {
   const sizes = events.map((event) => sizeOf(event, JSON.stringify(event)));
   const size = sizes.reduce((longest, one) => (one.bytes > longest.bytes ? one : longest));
   if (api === 'converse') {
-    const frames = (events as ReturnType<typeof named>[]).map(({ name, event }) =>
+    const frames = (events as ReturnType<typeof namedEvent>[]).map(({ name, event }) =>
       frameOf({ name, text: JSON.stringify(event) }),
     );
     return { type: frameStreamType, body: Buffer.concat(frames), size };

@@ -153,11 +153,11 @@ export const originSecretAccess = (stage: string): Access => {
 export function bedrockAccess(regions: readonly string[]): Access {
   if (regions.length === 0) return { statements: [] };
   const tokens = { partition: Aws.PARTITION, ownRegion: Aws.REGION, account: Aws.ACCOUNT_ID };
-  const named = { partition: '<AWS::Partition>', ownRegion: '<AWS::Region>', account: '<AWS::AccountId>' };
+  const placeholders = { partition: '<AWS::Partition>', ownRegion: '<AWS::Region>', account: '<AWS::AccountId>' };
   const places = placesOf(regions, Aws.REGION);
   const { models, profiles, projects, guardrails, modelsAnywhere } = bedrockArns(regions, tokens);
   const actions = ['bedrock:InvokeModel', 'bedrock:InvokeModelWithResponseStream'];
-  const wildcards = bedrockArns(regions, named);
+  const wildcards = bedrockArns(regions, placeholders);
   return {
     statements: [
       { actions, resources: [...models, ...profiles] },

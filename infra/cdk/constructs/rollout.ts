@@ -56,8 +56,8 @@ function crashAlarm(target: NodeFunction, { logGroup, ...code }: CodeVersion): A
     statistic: 'Sum',
     period: minute,
   });
-  const broken = countVersionLines(logGroup, 'BrokenAnswers', code);
-  return rollbackAlarm(target, 'NewVersionCrashes', code.stage, differenceOf(errors, broken, minute));
+  const brokenAnswers = countVersionLines(logGroup, 'BrokenAnswers', code);
+  return rollbackAlarm(target, 'NewVersionCrashes', code.stage, differenceOf(errors, brokenAnswers, minute));
 }
 
 const rollbackAlarm = (scope: Construct, id: string, stage: string, metric: IMetric): Alarm =>

@@ -22,9 +22,9 @@ export function planOriginChange(
 ): DeploymentChange {
   // Nothing is deployed yet, or the first deployment failed.
   if (outputs?.BaseUrl === undefined) return {};
-  const wanted = wantedOrigins(settings);
+  const origins = wantedOrigins(settings);
   const { BaseUrl: baseUrl, DirectUrl: directUrl = baseUrl } = outputs;
-  const accepted = outputs[acceptedOutput]?.split(',') ?? (outputs.DistributionId === undefined ? [direct] : wanted);
+  const accepted = outputs[acceptedOutput]?.split(',') ?? (outputs.DistributionId === undefined ? [direct] : origins);
   const [currentOrigin = direct] = accepted;
   const nameOf = (one: string) =>
     one === direct ? `calls of ${directUrl} without the distribution` : `origin secret ${one}`;
@@ -32,13 +32,13 @@ export function planOriginChange(
     const question = `remove the distribution: clients of ${baseUrl} get no answer any more`;
     return currentOrigin === direct ? {} : { question };
   }
-  if (!wanted.includes(currentOrigin)) {
+  if (!origins.includes(currentOrigin)) {
     return {
       alsoAccepts: currentOrigin,
       question: `change what stands before the functions; ${nameOf(currentOrigin)} stays accepted until you deploy once more`,
       next: `${nameOf(currentOrigin)} is still accepted. Once nothing uses it: npm run deploy -- --stage ${stage}`,
     };
   }
-  const unwanted = accepted.filter((one) => !wanted.includes(one));
+  const unwanted = accepted.filter((one) => !origins.includes(one));
   return unwanted.length === 0 ? {} : { question: `refuse ${unwanted.map(nameOf).join(' and ')} from now on` };
 }

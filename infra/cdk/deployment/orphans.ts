@@ -54,14 +54,16 @@ export async function findOrphans(
     ),
   );
   const secret = settings.adopt?.secretArn == null ? await findSecret(stage, clientOptions, allowed) : undefined;
-  const named = [
+  const namedOrphans = [
     ...found.flat(),
     ...(secret === undefined || [...owned].some((id) => id.includes(secret.name)) ? [] : [secret]),
   ];
   // A new stage takes no name of a key, so a key alone does not block a deployment.
-  const isAfterTeardown = named.length > 0 && settings.adopt === null;
+  const isAfterTeardown = namedOrphans.length > 0 && settings.adopt === null;
   const hasKey = resources.some(({ type, physicalId }) => type === 'AWS::KMS::Key' && physicalId !== '');
-  return isAfterTeardown && !hasKey ? [...named, ...(await findKeys(stage, clientOptions, allowed))] : named;
+  return isAfterTeardown && !hasKey
+    ? [...namedOrphans, ...(await findKeys(stage, clientOptions, allowed))]
+    : namedOrphans;
 }
 
 /**
@@ -108,10 +110,10 @@ export function restoredTables(
   { stage, settings: { tableSuffix }, resources }: StageOwnership,
 ): readonly Orphan[] {
   if (tableSuffix === undefined) return [];
-  const wanted = tableNames.filter((table) => !unrecoveredTables.has(table)).map(tableNaming(stage, tableSuffix));
-  const adopted = orphans.filter(({ name }) => wanted.includes(name));
+  const tables = tableNames.filter((table) => !unrecoveredTables.has(table)).map(tableNaming(stage, tableSuffix));
+  const adopted = orphans.filter(({ name }) => tables.includes(name));
   const there = new Set([...adopted.map(({ name }) => name), ...resources.map(({ physicalId }) => physicalId)]);
-  const absent = wanted.filter((name) => !there.has(name));
+  const absent = tables.filter((name) => !there.has(name));
   if (absent.length > 0) {
     throw new Error(
       `tableSuffix: there is no table ${absent.join(', ')}; infra/cdk/guides/restoring.md says how it is restored`,
@@ -129,13 +131,13 @@ export function refuseOrphans(
 ) {
   const secret = orphans.find(({ kind }) => kind === 'secret');
   const keys = orphans.filter(({ kind }) => kind === 'key');
-  const named = [...keys, ...(secret === undefined ? [] : [secret])];
-  const importable = orphans.filter((orphan) => !named.includes(orphan));
-  if (named.length === 0 && (importable.length === 0 || isAdopting)) return;
-  const remaining = orphans.filter((orphan) => !isAdopting || named.includes(orphan));
+  const namedOrphans = [...keys, ...(secret === undefined ? [] : [secret])];
+  const importable = orphans.filter((orphan) => !namedOrphans.includes(orphan));
+  if (namedOrphans.length === 0 && (importable.length === 0 || isAdopting)) return;
+  const remaining = orphans.filter((orphan) => !isAdopting || namedOrphans.includes(orphan));
   const list = remaining.map(({ kind, name }) => `${kind} ${name}`).join(', ');
   const steps = [
-    ...(named.length === 0
+    ...(namedOrphans.length === 0
       ? []
       : [
           `set adopt: { keyArn: ${quoted(keys)}, secretArn: ${quoted(secret)} } in the settings of ${stage} (keyArn: the key that wrapped stored BYOK keys, null if there are none)`,

@@ -43,14 +43,14 @@ async function openSecrets(session: Session): Promise<(reference: SecretReferenc
   }
   // This module is not imported at the head of the file, because it loads an SDK client that no local command uses.
   const { openProviderSecret } = await import('../target/open-provider-secret.ts');
-  const stored = await openProviderSecret(access, stage);
+  const storedSecret = await openProviderSecret(access, stage);
   try {
-    const values = await stored.read();
+    const values = await storedSecret.read();
     return (reference) => {
       const value = values.get('env' in reference ? reference.env : reference.secret);
       return typeof value === 'string' ? value : undefined;
     };
   } finally {
-    stored.close();
+    storedSecret.close();
   }
 }

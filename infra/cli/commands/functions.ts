@@ -195,8 +195,8 @@ async function publish(
   const { change, record } = await plan.write();
   const judging = runsCases ? judgeRevision(session, url, { names: { workspace, id }, revision }) : undefined;
   const judged = await judging?.catch((cause: Error) => {
-    const stored = `gw/function/${id}@${revision} is stored: ${afterFailedCases(record, revision)}`;
-    throw new Error(`${cause.message}; ${stored}`, { cause });
+    const storedNote = `gw/function/${id}@${revision} is stored: ${afterFailedCases(record, revision)}`;
+    throw new Error(`${cause.message}; ${storedNote}`, { cause });
   });
   const isActivated = activates && judged?.isQualified !== false;
   const activation = { kind: 'activate', revision } as const;
@@ -224,8 +224,8 @@ async function writeDraft(
   revision: string,
 ): Promise<WrittenRevision | undefined> {
   const written = await plan.write();
-  const stored = written.record.revisions.get(revision);
-  return stored?.state === 'draft' && stored.qualifiedAtMs === null ? written : undefined;
+  const storedRevision = written.record.revisions.get(revision);
+  return storedRevision?.state === 'draft' && storedRevision.qualifiedAtMs === null ? written : undefined;
 }
 
 function draftOutcome(

@@ -33,7 +33,7 @@ const modules: readonly CommandModule[] = [
 
 /** Adds the command that `word`, the first typed word, names. If it names none, as for help, adds all commands. */
 export async function addCommands(program: CommandLine, word: string | undefined): Promise<void> {
-  const named = modules.filter(({ names }) => word !== undefined && names.includes(word));
-  const added = await Promise.all((named.length > 0 ? named : modules).map(({ load }) => load()));
-  for (const add of added) add(program);
+  const namedModules = modules.filter(({ names }) => word !== undefined && names.includes(word));
+  const additions = await Promise.all((namedModules.length > 0 ? namedModules : modules).map(({ load }) => load()));
+  for (const add of additions) add(program);
 }

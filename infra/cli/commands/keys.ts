@@ -60,26 +60,26 @@ async function revoke(
   { owner, workspace }: { readonly owner?: string; readonly workspace?: string },
 ): Promise<CommandOutcome> {
   if ((written === undefined) === (owner === undefined)) throw new UsageError('give a KEY, or --owner EMAIL');
-  const wanted = written === undefined ? undefined : toNamedKey(written, workspace);
+  const namedKey = written === undefined ? undefined : toNamedKey(written, workspace);
   const deps = await openManagement(session, { writes: true });
-  if (wanted !== undefined) {
-    const key = await readNamedKey(deps, wanted);
+  if (namedKey !== undefined) {
+    const key = await readNamedKey(deps, namedKey);
     const { publicId } = key;
-    const named = `key ${key.name} of ${key.workspace} (${publicId})`;
-    const change = await revokeAll(session, deps, [key], named);
+    const keyLabel = `key ${key.name} of ${key.workspace} (${publicId})`;
+    const change = await revokeAll(session, deps, [key], keyLabel);
     for (const line of await endingNamesakes(session, deps, key)) session.terminal.writeError(line);
     return {
       json: { workspace: key.workspace, name: key.name, public_id: publicId, status: 'revoked', change },
-      lines: () => [`${named} ${change === 'changed' ? 'is revoked' : 'was revoked before'}`],
+      lines: () => [`${keyLabel} ${change === 'changed' ? 'is revoked' : 'was revoked before'}`],
     };
   }
   const keys = await collect(deps.keys.list());
   const active = keys.filter((key) => key.owner === owner && key.status === 'active');
-  const named = `${active.length} keys of ${owner}`;
-  const change = await revokeAll(session, deps, active, named);
+  const keysLabel = `${active.length} keys of ${owner}`;
+  const change = await revokeAll(session, deps, active, keysLabel);
   return {
     json: { owner, revoked: active.map((key) => key.publicId) },
-    lines: () => [change === 'changed' ? `${named} are revoked` : `${owner} has no active key`],
+    lines: () => [change === 'changed' ? `${keysLabel} are revoked` : `${owner} has no active key`],
   };
 }
 
@@ -138,7 +138,7 @@ export const keyFields: readonly Field<Key>[] = [
 
 const name: LineInput = input('--name <N>', 'body.name', readKeyName, 'what people call it');
 
-const named = ({ names: { public_id: key = '' }, shown: { workspace } }: LineRequest) =>
+const namedKeyOf = ({ names: { public_id: key = '' }, shown: { workspace } }: LineRequest) =>
   toNamedKey(key, workspace as string | undefined);
 
 const keyInputs: readonly LineInput[] = [
@@ -148,9 +148,9 @@ const keyInputs: readonly LineInput[] = [
 
 /** Defines a command whose key is identified by its name or its public id. */
 const namesKey = {
-  checks: (request: LineRequest) => void named(request),
+  checks: (request: LineRequest) => void namedKeyOf(request),
   async resolves(request: LineRequest, deps: ManagementDependencies) {
-    request.names.public_id = (await readNamedKey(deps, named(request))).publicId;
+    request.names.public_id = (await readNamedKey(deps, namedKeyOf(request))).publicId;
   },
 };
 

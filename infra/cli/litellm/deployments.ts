@@ -49,19 +49,19 @@ export function readDeployment(context: ImportContext, path: Path): Deployment |
     source.note(path, 'is left out: its name or its model is missing, or a variable that is not set here');
     return useWhole(source, path);
   }
-  const named = namedModel(model, source.text(at('custom_llm_provider')));
-  if (named === undefined) {
+  const foundModel = namedModel(model, source.text(at('custom_llm_provider')));
+  if (foundModel === undefined) {
     source.note(path, `${modelName} is left out: no provider of the gateway speaks for ${model.split('/')[0]}`);
     return useWhole(source, path);
   }
-  const api = apiOf(source, path, named.name);
+  const api = apiOf(source, path, foundModel.name);
   const isPattern = modelName.includes('*');
   const preferred = isPattern ? /^([a-z0-9][\w.-]*)\/\*$/.exec(modelName)?.[1] : undefined;
-  const provider = providers.of(at, named, api, preferred);
+  const provider = providers.of(at, foundModel, api, preferred);
   if (provider === undefined) return useWhole(source, path);
   return {
-    ...{ modelName, path, named, provider },
-    entry: entryOf(context, { path, at, named, provider, api, isPattern }),
+    ...{ modelName, path, named: foundModel, provider },
+    entry: entryOf(context, { path, at, named: foundModel, provider, api, isPattern }),
     order: source.number(at('order')) ?? 1,
     weight: source.number(at('weight')) ?? source.number([...path, 'weight']),
   };

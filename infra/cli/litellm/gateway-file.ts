@@ -86,14 +86,14 @@ async function startable(source: LiteLlmSource, all: Parts): Promise<string> {
 function fileText({ service, providers, models, guardrails, workspace }: Parts): string {
   const itemsOf = (parts: readonly Part[]) => parts.map(({ item }) => item);
   const ids = new Set(guardrails.map(({ item }) => (item as { readonly id: string }).id));
-  const named = ((workspace.guardrails as readonly string[] | undefined) ?? []).filter((id) => ids.has(id));
+  const guardrailIds = ((workspace.guardrails as readonly string[] | undefined) ?? []).filter((id) => ids.has(id));
   const { guardrails: _named, ...rest } = workspace;
   return yamlText({
     ...(service && { service }),
     providers: itemsOf(providers),
     models: itemsOf(models),
     ...(guardrails.length > 0 && { guardrails: itemsOf(guardrails) }),
-    workspaces: [{ ...rest, ...(named.length > 0 && { guardrails: named }) }],
+    workspaces: [{ ...rest, ...(guardrailIds.length > 0 && { guardrails: guardrailIds }) }],
   });
 }
 
@@ -194,11 +194,11 @@ const bodies: Readonly<Record<string, Body>> = {
     source.use(parameter(member));
     const action = list.every((item) => item.action === 'MASK') ? 'mask' : 'block';
     if (words.length > 0) return { kind: 'words', words: words.map(({ keyword }) => keyword), action };
-    const named = patterns.map(({ name, pattern }, at) => ({
+    const namedPatterns = patterns.map(({ name, pattern }, at) => ({
       name: String(name ?? `pattern-${at + 1}`),
       regex: pattern,
     }));
-    return { kind: 'patterns', patterns: named, action };
+    return { kind: 'patterns', patterns: namedPatterns, action };
   },
 };
 
@@ -244,10 +244,10 @@ function keyLimits(source: LiteLlmSource, at: Path, models: readonly string[]): 
   const [rpm, tpm, concurrency] = hasKeyLimits
     ? [number('rpm_limit'), number('tpm_limit'), number('max_parallel_requests')]
     : [];
-  const named = hasKeyLimits ? source.list([...at, 'models']).filter((name) => models.includes(String(name))) : [];
-  if (named.length > 0) source.use([...at, 'models']);
+  const keyModels = hasKeyLimits ? source.list([...at, 'models']).filter((name) => models.includes(String(name))) : [];
+  if (keyModels.length > 0) source.use([...at, 'models']);
   return {
-    ...(named.length > 0 && { models: named }),
+    ...(keyModels.length > 0 && { models: keyModels }),
     ...(rpm && { rpm: Math.ceil(rpm) }),
     ...(tpm && { tpm: Math.ceil(tpm) }),
     ...(concurrency && { concurrency: Math.ceil(concurrency) }),
@@ -304,13 +304,13 @@ function reasonFor(path: Path): string {
   return found?.[1] ?? 'has no counterpart';
 }
 
-const stored = 'the gateway keeps its data in its own folder or tables';
+const ownStorage = 'the gateway keeps its data in its own folder or tables';
 const observed = 'see OTEL_EXPORTER_OTLP_ENDPOINT for traces, /metrics for Prometheus, service.alerts for alerts';
 const retried = 'a call tries each entry of its model within its time, and passes over entries that failed lately';
 const reasons: Readonly<Record<string, string>> = {
   master_key: 'keys are made anew and printed at the first start; the console has an operator key',
-  database_url: stored,
-  store_model_in_db: stored,
+  database_url: ownStorage,
+  store_model_in_db: ownStorage,
   cache: 'a request asks for a stored answer: cache: { enabled: true }',
   cache_params: 'a request asks for a stored answer: cache: { enabled: true }',
   drop_params: 'a field that no provider of the model takes is refused by name, or left out and reported',

@@ -12,31 +12,31 @@ interface Prefix {
   readonly path?: string;
 }
 
-const named = (kind: ProviderKind, env: string): Prefix => ({ kind, env });
+const prefixOf = (kind: ProviderKind, env: string): Prefix => ({ kind, env });
 const compatible = (baseUrl: string, env: string): Prefix => ({ baseUrl, env });
 
 const prefixes: Readonly<Record<string, Prefix>> = {
-  openai: named('openai', 'OPENAI_API_KEY'),
-  'openai/responses': named('openai', 'OPENAI_API_KEY'),
+  openai: prefixOf('openai', 'OPENAI_API_KEY'),
+  'openai/responses': prefixOf('openai', 'OPENAI_API_KEY'),
   azure: { kind: 'azure', env: 'AZURE_API_KEY', path: '/openai/v1' },
   'azure/responses': { kind: 'azure', env: 'AZURE_API_KEY', path: '/openai/v1' },
-  anthropic: named('anthropic', 'ANTHROPIC_API_KEY'),
-  gemini: named('google', 'GEMINI_API_KEY'),
+  anthropic: prefixOf('anthropic', 'ANTHROPIC_API_KEY'),
+  gemini: prefixOf('google', 'GEMINI_API_KEY'),
   vertex_ai: { kind: 'vertex' },
   vertex_ai_beta: { kind: 'vertex' },
   bedrock: { kind: 'bedrock' },
   'bedrock/converse': { kind: 'bedrock' },
   'bedrock/invoke': { kind: 'bedrock' },
-  cohere: named('cohere', 'COHERE_API_KEY'),
-  cohere_chat: named('cohere', 'COHERE_API_KEY'),
-  groq: named('groq', 'GROQ_API_KEY'),
-  mistral: named('mistral', 'MISTRAL_API_KEY'),
-  deepseek: named('deepseek', 'DEEPSEEK_API_KEY'),
-  xai: named('xai', 'XAI_API_KEY'),
-  openrouter: named('openrouter', 'OPENROUTER_API_KEY'),
-  together_ai: named('together', 'TOGETHERAI_API_KEY'),
-  fireworks_ai: named('fireworks', 'FIREWORKS_AI_API_KEY'),
-  cerebras: named('cerebras', 'CEREBRAS_API_KEY'),
+  cohere: prefixOf('cohere', 'COHERE_API_KEY'),
+  cohere_chat: prefixOf('cohere', 'COHERE_API_KEY'),
+  groq: prefixOf('groq', 'GROQ_API_KEY'),
+  mistral: prefixOf('mistral', 'MISTRAL_API_KEY'),
+  deepseek: prefixOf('deepseek', 'DEEPSEEK_API_KEY'),
+  xai: prefixOf('xai', 'XAI_API_KEY'),
+  openrouter: prefixOf('openrouter', 'OPENROUTER_API_KEY'),
+  together_ai: prefixOf('together', 'TOGETHERAI_API_KEY'),
+  fireworks_ai: prefixOf('fireworks', 'FIREWORKS_AI_API_KEY'),
+  cerebras: prefixOf('cerebras', 'CEREBRAS_API_KEY'),
   ollama: { kind: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1', path: '/v1' },
   ollama_chat: { kind: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1', path: '/v1' },
   hosted_vllm: { kind: 'vllm', env: 'HOSTED_VLLM_API_KEY' },

@@ -86,10 +86,10 @@ export class ImportedProviders {
         .replace(/[^a-z0-9._-]+/g, '-')
         .replace(/^[^a-z0-9]+/, '')
         .slice(0, 56) || 'provider';
-    const taken = new Set(this.list().map(({ id }) => id));
+    const takenIds = new Set(this.list().map(({ id }) => id));
     for (let at = 1; ; at += 1) {
       const id = at === 1 ? plain : `${plain}-${at}`;
-      if (!taken.has(id)) return id;
+      if (!takenIds.has(id)) return id;
     }
   }
 
@@ -174,7 +174,7 @@ export class ImportedProviders {
   }
 
   #bedrock(at: ParameterPath): Unnamed {
-    const named = regionInName(this.#source.text(at('model')) ?? '');
+    const regionFromName = regionInName(this.#source.text(at('model')) ?? '');
     const written = this.#source.text(at('aws_region_name'));
     if (written === undefined && this.#source.look(at('aws_region_name')) !== undefined) {
       this.#source.note(at('aws_region_name'), `the variable is not set here: ${regionDefault} is written`);
@@ -190,7 +190,7 @@ export class ImportedProviders {
         this.#source.note(at(name), 'Bedrock is called with the AWS credentials of the process');
       }
     }
-    return { kind: 'bedrock', region: written ?? named ?? regionDefault };
+    return { kind: 'bedrock', region: written ?? regionFromName ?? regionDefault };
   }
 
   /** Returns a provider for Vertex AI, on which models of Anthropic have an interface of their own. */

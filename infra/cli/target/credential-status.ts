@@ -77,11 +77,12 @@ async function readStageCredentials(
   const { openProviderSecret } = await import('./open-provider-secret.ts');
   const secret = await openProviderSecret(access, stage);
   try {
-    const stored = await secret.read();
+    const storedSecrets = await secret.read();
     return {
       missing({ auth }) {
         const name = credentialName(auth);
-        if (name === undefined || (typeof stored.get(name) === 'string' && stored.get(name) !== '')) return undefined;
+        if (name === undefined || (typeof storedSecrets.get(name) === 'string' && storedSecrets.get(name) !== ''))
+          return undefined;
         return `${name} is not stored: ${programs.commandLine} credentials set ${name} --${describeTarget(target)}`;
       },
     };

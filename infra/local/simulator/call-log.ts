@@ -46,7 +46,7 @@ export function createCallLog(): CallLog {
   const counts = new Map<string, number>();
   const waiting = new Set<{ holds: () => boolean; resolve: () => void; reject: (reason: Error) => void }>();
 
-  const changed = () => {
+  const notifyWaiters = () => {
     for (const waiter of waiting) {
       if (!waiter.holds()) continue;
       waiting.delete(waiter);
@@ -55,13 +55,13 @@ export function createCallLog(): CallLog {
   };
   return {
     calls,
-    changed,
+    changed: notifyWaiters,
     add: (call) => {
       const key = JSON.stringify([call.provider, call.model]);
       const earlier = counts.get(key) ?? 0;
       counts.set(key, earlier + 1);
       calls.push(call);
-      changed();
+      notifyWaiters();
       return earlier;
     },
     clear: () => {
@@ -71,7 +71,7 @@ export function createCallLog(): CallLog {
     until: (condition) =>
       new Promise((resolve, reject) => {
         waiting.add({ holds: () => condition(calls), resolve, reject });
-        changed();
+        notifyWaiters();
       }),
     close: () => {
       for (const waiter of waiting) waiter.reject(new Error('The simulator stopped before this came true.'));

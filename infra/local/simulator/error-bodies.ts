@@ -40,7 +40,7 @@ const fault: OpenAiError = {
   message: 'The server had an error while processing your request. Sorry about that!',
 };
 
-const named: readonly OpenAiError[] = [
+const errorsWithCode: readonly OpenAiError[] = [
   invalid(
     'context_length_exceeded',
     "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
@@ -85,7 +85,7 @@ const otherForms: Readonly<Record<string, unknown>> = {
  */
 export function errorBody(status: number, code?: string, message?: string): unknown {
   if (code !== undefined && code in otherForms) return otherForms[code];
-  const basis = named.find((entry) => entry.code === code) ?? byStatus[status] ?? fault;
+  const basis = errorsWithCode.find((entry) => entry.code === code) ?? byStatus[status] ?? fault;
   if (message !== undefined) return { error: { message, type: basis.type, param: null, code: code ?? null } };
   const { type, param = null } = basis;
   return { error: { message: basis.message, type, param, code: code ?? basis.code } };

@@ -35,8 +35,8 @@ export function pngOf(prompt: string, widthPx = 64, heightPx = 64): Buffer {
 function chunk(type: string, content: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(content.length);
-  const named = Buffer.concat([Buffer.from(type), content]);
+  const typedContent = Buffer.concat([Buffer.from(type), content]);
   const check = Buffer.alloc(4);
-  check.writeUInt32BE(crc32(named));
-  return Buffer.concat([length, named, check]);
+  check.writeUInt32BE(crc32(typedContent));
+  return Buffer.concat([length, typedContent, check]);
 }

@@ -9,11 +9,11 @@ const isSchema = (value: unknown): value is Schema =>
 function* schemasIn(schema: unknown): Generator<Schema> {
   if (!isSchema(schema)) return;
   yield schema;
-  const named = [schema.properties, schema.$defs, schema.definitions].flatMap((one) =>
+  const subschemas = [schema.properties, schema.$defs, schema.definitions].flatMap((one) =>
     isSchema(one) ? Object.values(one) : [],
   );
   const listed = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((one) => (Array.isArray(one) ? one : []));
-  for (const inner of [...named, ...listed, schema.items]) yield* schemasIn(inner);
+  for (const inner of [...subschemas, ...listed, schema.items]) yield* schemasIn(inner);
 }
 
 /** Keywords that Anthropic's structured outputs refuse: limits of numbers, texts and lists. */

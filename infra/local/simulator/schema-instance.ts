@@ -89,9 +89,12 @@ function typeOf(schema: Schema): unknown {
 
 function objectOf(schema: Schema, making: Making, depth: number): unknown {
   const properties = members(schema);
-  const wanted = depth < optionalDepth ? [...Object.keys(properties), ...names(schema)] : names(schema);
+  const memberNames = depth < optionalDepth ? [...Object.keys(properties), ...names(schema)] : names(schema);
   return Object.fromEntries(
-    [...new Set(wanted)].map((name) => [name, instanceOf(properties[name] ?? { type: 'string' }, making, depth + 1)]),
+    [...new Set(memberNames)].map((name) => [
+      name,
+      instanceOf(properties[name] ?? { type: 'string' }, making, depth + 1),
+    ]),
   );
 }
 

@@ -68,11 +68,11 @@ function answerRequest(
   }: Pick<ServerState, 'credential' | 'storedResponses' | 'scriptedFaults'>,
 ): Answer {
   const { provider, headers, body, bodyText, method, path, query, pathBelowBase, chosen } = read;
-  const checked = guardrailSteps(read);
-  if (checked !== undefined) return { behaviour: 'guardrail', steps: () => checked };
+  const guardrailAnswer = guardrailSteps(read);
+  if (guardrailAnswer !== undefined) return { behaviour: 'guardrail', steps: () => guardrailAnswer };
   if (chosen === undefined) {
-    const stored = storedResponses.answer(read);
-    if (stored !== undefined) return { behaviour: 'stored-response', steps: () => stored };
+    const storedAnswer = storedResponses.answer(read);
+    if (storedAnswer !== undefined) return { behaviour: 'stored-response', steps: () => storedAnswer };
     const message = `Invalid URL (${method} ${path})`;
     return { behaviour: 'not-found', steps: () => json(404, errorBody(404, undefined, message)) };
   }
@@ -130,10 +130,10 @@ function receivedCall(read: ReadRequest, { behaviour, model }: Answer, receivedA
 }
 
 function perform(state: ServerState, steps: Steps, response: ServerResponse, call?: LoggedRequest): Promise<void> {
-  const gone = new AbortController();
+  const departure = new AbortController();
   let isBreaking = false;
   const leave = () => {
-    gone.abort();
+    departure.abort();
     if (call === undefined) return;
     call.status = response.headersSent ? response.statusCode : null;
     call.closedEarly = !response.writableFinished && !isBreaking && !state.isStopping();
@@ -151,7 +151,7 @@ function perform(state: ServerState, steps: Steps, response: ServerResponse, cal
   return play(call === undefined ? steps : noted(steps, call), {
     response,
     clock: state.clock,
-    gone: gone.signal,
+    gone: departure.signal,
     breaking,
   });
 }

@@ -35,25 +35,25 @@ const storedPath = /^\/responses\/(?<id>[^/]+)(?<below>\/cancel|\/input_items)?$
 const deleted = Symbol('deleted');
 
 export function createStoredResponses(): StoredResponses {
-  const stored = new Map<string, StoredResponse>();
+  const responses = new Map<string, StoredResponse>();
   const keyOf = ({ provider, headers }: StoringCaller, id: string) =>
     `${provider} ${headers.authorization ?? headers['x-api-key']} ${id}`;
   return {
     keep(account, one) {
-      stored.set(keyOf(account, one.response.id), one);
-      const [oldest] = stored.keys();
-      if (stored.size > storedMax && oldest !== undefined) stored.delete(oldest);
+      responses.set(keyOf(account, one.response.id), one);
+      const [oldest] = responses.keys();
+      if (responses.size > storedMax && oldest !== undefined) responses.delete(oldest);
     },
     answer(request) {
       const { id = '', below = '' } = storedPath.exec(request.pathBelowBase)?.groups ?? {};
       const work = works[`${request.method} ${below}`];
       if (id === '' || work === undefined) return undefined;
       const key = keyOf(request, decodeURIComponent(id));
-      const found = stored.get(key);
+      const found = responses.get(key);
       if (found === undefined) return refusal(404, `Response with id '${id}' not found.`);
       const done = work(found, new URLSearchParams(request.query));
       if (done !== deleted) return done;
-      stored.delete(key);
+      responses.delete(key);
       return json(200, { id: found.response.id, object: 'response', deleted: true });
     },
   };

@@ -124,13 +124,13 @@ const branchesOf = (schema: JsonSchema): readonly JsonSchema[] =>
   Array.isArray(schema.anyOf) ? schema.anyOf.flatMap(branchesOf) : [schema];
 
 function refineBranch({ properties, items, additionalProperties, ...rest }: JsonSchema, path: string): JsonSchema {
-  const added = rest.type === 'object' ? refinements[path] : {};
+  const refinement = rest.type === 'object' ? refinements[path] : {};
   return {
     ...rest,
     ...(properties === undefined ? {} : { properties: refineMembers(properties as JsonSchema, path) }),
     ...(items === undefined ? {} : { items: refine(items as JsonSchema, `${path}[]`) }),
     ...(additionalProperties === undefined ? {} : { additionalProperties: additionalProperties !== false }),
-    ...added,
+    ...refinement,
   };
 }
 

@@ -70,10 +70,10 @@ async function liveDisposably(operator: OperatorCommands, project: ProjectCopy):
 
   project.writeSettings({ dev: { memoryMb: changedMemoryMb, edge: 'none' } });
   await operator.deploy('dev');
-  const changed = await operator.readFunction('dev');
-  expectThat(changed.memoryMb === changedMemoryMb, `the memory is ${changed.memoryMb} MB after the change`);
+  const changedStage = await operator.readFunction('dev');
+  expectThat(changedStage.memoryMb === changedMemoryMb, `the memory is ${changedStage.memoryMb} MB after the change`);
   const { BaseUrl: baseUrl = '' } = (await operator.readStack(apiStackName('dev'))).outputs;
-  expectThat(baseUrl.startsWith(changed.url), `without a distribution the base URL is ${baseUrl}`);
+  expectThat(baseUrl.startsWith(changedStage.url), `without a distribution the base URL is ${baseUrl}`);
   // The former key still works, because the tables are the same.
   await operator.smoke('dev', key);
   const change = { stage: 'dev', settings: { memoryMb: changedMemoryMb }, key };
@@ -198,8 +198,8 @@ async function restore(
   await operator.expectStatus(stage, key, 503, 'a paused stage does not refuse calls');
 
   project.writeSettings({ [stage]: { ...adopted, tableSuffix: suffix } });
-  const named = await gateway('keys', 'reconcile', '--from', 'none');
-  expectThat(named.includes('key later of team'), `reconciling named ${named}`);
+  const reconciliation = await gateway('keys', 'reconcile', '--from', 'none');
+  expectThat(reconciliation.includes('key later of team'), `reconciling named ${reconciliation}`);
   await operator.deploy(stage);
   await operator.smoke(stage, key);
   expectThat((await operator.tables(stage)).length === tableNames.length + restored.length, 'former tables are gone');
@@ -284,8 +284,8 @@ async function changeSecret(
     first.includes('origin secret 1 is still accepted'),
     `the second deployment is not named: ${first.slice(-300)}`,
   );
-  const changed = (await operator.readStack(apiStackName(stage))).outputs;
-  calls.at(`${directUrl}v1`, await operator.readSecret(changed.OriginSecretArn));
+  const outputsAfter = (await operator.readStack(apiStackName(stage))).outputs;
+  calls.at(`${directUrl}v1`, await operator.readSecret(outputsAfter.OriginSecretArn));
   await sleep(systemClock, pauseMs);
   const line = await calls.end();
   await operator.deploy(stage);

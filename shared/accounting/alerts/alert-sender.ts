@@ -62,8 +62,8 @@ export function createAlertSender(options: AlertsOptions): Alerts {
         if (fault !== undefined) return logFault(fault);
         const limitMs = isFunction ? Math.min(functionTryMaxMs, deadline.remainingMs() - markWriteMs) : tryMaxMs;
         if (limitMs <= 0) return;
-        const begun = due.map((one) => tries.begin(one, receiver, limitMs));
-        if (isFunction) await Promise.all(begun);
+        const deliveries = due.map((one) => tries.begin(one, receiver, limitMs));
+        if (isFunction) await Promise.all(deliveries);
       } catch (error) {
         log.error({ event: 'alerts_not_looked_at', failed_control: 'alert' }, error);
       }
@@ -123,11 +123,11 @@ function createAlertTries({ store, clock, log, isFunction, persist }: TriesOptio
    * is the alert that is due after the other process's mark.
    */
   async function claim(due: DueAlert): Promise<DueAlert | undefined> {
-    let wanted: DueAlert | undefined = due;
-    for (let tried = 0; wanted !== undefined && tried < claimsMax; tried += 1) {
-      const claimed = await write(wanted.place, wanted.seen, wanted.mark);
-      if (claimed === 'claimed') return wanted;
-      wanted = wanted.behind(claimed);
+    let alert: DueAlert | undefined = due;
+    for (let tried = 0; alert !== undefined && tried < claimsMax; tried += 1) {
+      const claimed = await write(alert.place, alert.seen, alert.mark);
+      if (claimed === 'claimed') return alert;
+      alert = alert.behind(claimed);
     }
     return undefined;
   }

@@ -78,8 +78,8 @@ export const alertBodyExample = () =>
   ) as Readonly<Record<string, unknown>>;
 
 function textOf({ type, workspace, key, provider, credential, model, share }: Alert): string {
-  const named = Object.entries({ workspace, key: key && plain(key), provider, credential, model });
-  const names = named.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+  const nameEntries = Object.entries({ workspace, key: key && plain(key), provider, credential, model });
+  const names = nameEntries.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
   const what = share === undefined ? wordsOf[type] : spentOf(share, wordsOf[type]);
   return `${['gw', names.join(', '), what].filter((part) => part !== '').join(': ')}.`;
 }

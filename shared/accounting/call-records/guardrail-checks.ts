@@ -21,12 +21,12 @@ export function sumOfChecks(checks: readonly GuardrailCheck[] = []): readonly Re
   for (const { startedAtMs: _inTimeLine, ...check } of checks) {
     const name = `${check.direction} ${check.id}`;
     const former = sums.get(name);
-    sums.set(name, former === undefined ? { ...check, checks: 1 } : added(former, check));
+    sums.set(name, former === undefined ? { ...check, checks: 1 } : addCheck(former, check));
   }
   return [...sums.values()];
 }
 
-const added = (
+const addCheck = (
   former: RecordedChecks,
   { action, ms, units, costPicoUsd }: Omit<GuardrailCheck, 'startedAtMs'>,
 ): RecordedChecks => ({
@@ -53,11 +53,11 @@ export const guardrailChecks = (
   toScalar: (value) => {
     const checks = (Array.isArray(value) ? value : []) as readonly RecordedChecks[];
     if (checks.length === 0) return undefined;
-    const stored = checks.slice(0, countMax).map((one): Stored => {
+    const storedChecks = checks.slice(0, countMax).map((one): Stored => {
       const { id, direction, action, units = null, costPicoUsd } = one;
       return [id, direction, action, one.checks, Math.round(one.ms), units, costPicoUsd?.toString() ?? null];
     });
-    return JSON.stringify(stored);
+    return JSON.stringify(storedChecks);
   },
   fromScalar: (stored) =>
     (JSON.parse(stored as string) as Stored[]).map(([id, direction, action, checks, ms, units, cost]) => ({

@@ -77,14 +77,14 @@ const required = <Value, Json, Attribute extends string, Document extends string
   kind: StoredKind<Value, Json>,
   options: { readonly document?: Document; readonly usual?: false } = {},
 ): Member<Value, Json, Document, true> => ({
-  ...{ ...named(attribute, options), kind, isRequired: true, usual: options.usual },
+  ...{ ...namedText(attribute, options), kind, isRequired: true, usual: options.usual },
 });
 const optional = <Value, Json, Attribute extends string, Document extends string | undefined = Attribute>(
   attribute: Attribute,
   kind: StoredKind<Value, Json>,
   options: { readonly document?: Document } = {},
-): Member<Value, Json, Document, false> => ({ ...named(attribute, options), kind, isRequired: false });
-const named = <Document extends string | undefined>(
+): Member<Value, Json, Document, false> => ({ ...namedText(attribute, options), kind, isRequired: false });
+const namedText = <Document extends string | undefined>(
   attribute: string,
   options: { readonly document?: Document },
 ): { readonly attribute: string; readonly document: Document } => ({
@@ -266,8 +266,8 @@ export function fromScalars(scalars: JsonObject, names: readonly MemberName[]): 
   const record: Partial<Record<MemberName, unknown>> = {};
   for (const name of names) {
     const { attribute, kind, usual } = members[name];
-    const stored = scalars[attribute] ?? usual;
-    if (stored !== undefined) record[name] = kind.fromScalar(stored);
+    const scalar = scalars[attribute] ?? usual;
+    if (scalar !== undefined) record[name] = kind.fromScalar(scalar);
   }
   return record as CallRecord;
 }

@@ -147,13 +147,13 @@ export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], u
   ...notShown,
   toScalar: (value) => {
     if (!Array.isArray(value)) return undefined;
-    const stored = value.slice(0, countMax).flatMap((attempt: Partial<CallAttempt>) => {
+    const storedAttempts = value.slice(0, countMax).flatMap((attempt: Partial<CallAttempt>) => {
       const texts = [attemptModel.toScalar(attempt?.model), attemptProviderText.toScalar(attempt?.providerText)];
       const rare = [attemptMismatch.toScalar(attempt?.schemaMismatch), attemptReason.toScalar(attempt?.reason)];
       const shownTexts = [...texts, ...rare.slice(0, rare.findLastIndex((text) => text !== undefined) + 1)];
       return toAttemptText(attempt).map((attemptText) => [attemptText, ...shownTexts.map((text) => text ?? null)]);
     });
-    return JSON.stringify(stored);
+    return JSON.stringify(storedAttempts);
   },
   fromScalar: (stored) =>
     (stored as string).startsWith('[')
@@ -288,8 +288,8 @@ function toStoredShare(value: unknown): StoredShare[] {
   const names = [shareName.toScalar(share.model), shareName.toScalar(share.provider)];
   const counts = [share.promptTokens, share.cachedTokens, share.completionTokens].map(toCount);
   const cost = amount.toScalar(share.costPicoUsd)?.toString();
-  const stored = [...names, ...counts, cost];
-  return stored.includes(undefined) ? [] : [stored as StoredShare];
+  const storedShare = [...names, ...counts, cost];
+  return storedShare.includes(undefined) ? [] : [storedShare as StoredShare];
 }
 
 const fromStoredShare = ([model, provider, prompt, cached, completion, cost]: StoredShare): CallShare => ({

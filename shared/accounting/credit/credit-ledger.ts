@@ -50,9 +50,9 @@ export function createCreditLedger(options: CreditOptions): CreditLedger {
 
   async function addInTurn(additions: readonly PendingAddition[]): Promise<[]> {
     for (const { addition, resolve } of additions) {
-      const added = addCredit({ store, counters }, addition);
-      resolve(added);
-      await added.catch(() => undefined);
+      const creditAddition = addCredit({ store, counters }, addition);
+      resolve(creditAddition);
+      await creditAddition.catch(() => undefined);
     }
     return [];
   }

@@ -54,19 +54,19 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
   nowMs: number,
 ): WritePlan<Reservation, Settling> {
   const group = new WriteGroup(seen, nowMs);
-  const gone: Settling[] = [];
+  const goneSettlements: Settling[] = [];
   const settled: { readonly waiting: Settling; readonly wasLate: boolean }[] = [];
   for (const waiting of settlements) {
     const { settlement } = waiting;
     const outcome = outcomeIn(group, settlement);
-    if (outcome === 'gone') gone.push(waiting);
+    if (outcome === 'gone') goneSettlements.push(waiting);
     else settled.push({ waiting, wasLate: outcome === 'late' });
   }
   const assessments = reservations.map((reservation) => reservation.assess(seen, nowMs));
-  const wanted: Pick<Demand, 'balances' | 'hold' | 'slot'>[] = assessments.filter(isDemand);
-  for (const { settlement } of settlements) if (settlement.kind !== 'correct') wanted.push(settlement.counter);
-  group.releaseExpired(wanted);
-  const answered: [Reservation, ReservationOutcome][] = [];
+  const demands: Pick<Demand, 'balances' | 'hold' | 'slot'>[] = assessments.filter(isDemand);
+  for (const { settlement } of settlements) if (settlement.kind !== 'correct') demands.push(settlement.counter);
+  group.releaseExpired(demands);
+  const answers: [Reservation, ReservationOutcome][] = [];
   const reserved: Reservation[] = [];
   let needsItem = settled.some(
     ({ waiting: { settlement } }) => settlement.kind === 'settle' && settlement.needsItem === true,
@@ -83,12 +83,12 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
     if (verdict === 'wait') continue;
     if (verdict === 'look' || !(reservation.isReadLater || ('isFinal' in verdict && verdict.isFinal))) break;
     const item = seen?.item ?? {};
-    answered.push([reservation, 'reason' in verdict ? { kind: 'refused', item, reason: verdict.reason } : verdict]);
+    answers.push([reservation, 'reason' in verdict ? { kind: 'refused', item, reason: verdict.reason } : verdict]);
   }
   const isEmpty = settled.length === 0 && reserved.length === 0;
   return {
-    answered,
-    gone,
+    answered: answers,
+    gone: goneSettlements,
     write: isEmpty ? undefined : { drafted: group.finish(), reserved, settled, needsItem },
   };
 }

@@ -53,7 +53,7 @@ export type WriteEnded = (isAnswered: boolean) => void;
 
 const nameOf = ({ table, key }: ItemAddress, owner = ''): string => `${table} ${key} ${owner}`;
 
-const gone = (): SettlementOutcome => ({ kind: 'gone' });
+const goneOutcome = (): SettlementOutcome => ({ kind: 'gone' });
 
 interface SettleOnceOptions {
   readonly store: Pick<Store, 'update'>;
@@ -71,8 +71,8 @@ async function repeatWrite(
   for (let tried = 0; tried < writesMax; tried += 1) {
     const { write } = planWrite([], settlements, seen, clock.nowMs());
     if (write === undefined) return;
-    const marked = withMarks(write.drafted, mark, undefined);
-    const { kind, item = {} } = await store.update({ ...address, ...marked, repeatable: true });
+    const markedWrite = withMarks(write.drafted, mark, undefined);
+    const { kind, item = {} } = await store.update({ ...address, ...markedWrite, repeatable: true });
     if (kind === 'written' || hasMark(item, mark)) return;
     seen = { item, atMs: clock.nowMs() };
   }
@@ -153,10 +153,10 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
     settle(address, settlement, write) {
       const name = nameOf(address, address.owner);
       const running = underWay.get(name);
-      if (running !== undefined) return running.then(gone);
+      if (running !== undefined) return running.then(goneOutcome);
       if (resolved.has(name)) return Promise.resolve(reportOnce(name));
       // A reservation that was not taken must not be removed from its bucket, which contains reservations of others.
-      if (settlement.kind === 'settle' && !open.has(name)) return Promise.resolve(gone());
+      if (settlement.kind === 'settle' && !open.has(name)) return Promise.resolve(goneOutcome());
       return settleNow(name, address, write);
     },
   };

@@ -89,9 +89,9 @@ export function createCounterShards(clock: Pick<Clock, 'nowMs'>, fraction: () =>
       const state = groups.get(group);
       if (state?.window !== window) return;
       const { shards, seen, start } = state;
-      const marked = readShards(item);
-      if (marked > shards) {
-        groups.set(group, { ...state, ...nothingSeen, shards: marked });
+      const markedShards = readShards(item);
+      if (markedShards > shards) {
+        groups.set(group, { ...state, ...nothingSeen, shards: markedShards });
         return;
       }
       const now = { writes: Number(item[writesName] ?? 0), atMs: clock.nowMs() };

@@ -59,10 +59,10 @@ const shardsPrefix = 'shards ';
 export const shardsName = (shards: number): string => shardsPrefix + shards;
 
 export const readShards = (item: Item): number => {
-  const marked = Object.keys(item).map((name) =>
+  const shardCounts = Object.keys(item).map((name) =>
     name.startsWith(shardsPrefix) ? Number(name.slice(shardsPrefix.length)) : 0,
   );
-  return Math.min(shardsMax, Math.max(shardsMin, ...marked));
+  return Math.min(shardsMax, Math.max(shardsMin, ...shardCounts));
 };
 
 /** Returns how many minutes ago the oldest window that is read began. */

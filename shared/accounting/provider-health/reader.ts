@@ -103,10 +103,10 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
     const owner = randomness.uuid();
     for (let look = 1; look <= looksMax; look += 1) {
       if (look > 1) await sleep(clock, lookAgainMs);
-      const stored = await snapshots.read();
-      await adopt(stored);
+      const snapshot = await snapshots.read();
+      await adopt(snapshot);
       if (copyAge() < rebuildAgeMs) return;
-      if (await snapshots.elect(stored, owner, clock.nowMs())) return rebuild(owner);
+      if (await snapshots.elect(snapshot, owner, clock.nowMs())) return rebuild(owner);
       if (copyAge() <= servedAgeMaxMs) return;
     }
   }

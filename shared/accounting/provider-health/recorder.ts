@@ -72,10 +72,10 @@ export function createStatisticsRecorder(options: StatisticsRecorderOptions): St
   let waitingCount = 0;
 
   function take(): CounterWrite[] {
-    const taken = waiting;
+    const takenReports = waiting;
     waiting = new Map();
     waitingCount = 0;
-    return [...taken].flatMap(([group, counts]) =>
+    return [...takenReports].flatMap(([group, counts]) =>
       inPieces([...counts], countersPerWriteMax).map((piece) => ({ group, counts: piece })),
     );
   }

@@ -57,15 +57,15 @@ export async function updateKey(
   changes: KeyChanges & Partial<Pick<KeyRecord, 'status'>>,
 ): Promise<{ readonly change: KeyWrite; readonly key: KeyFigures }> {
   checkKeyEnd(deps, changes);
-  const stored = await readKey(deps, publicId);
+  const storedKey = await readKey(deps, publicId);
   const dependsOnWorkspace = changes.models != null || changes.contentLog != null;
-  const owner = dependsOnWorkspace ? await deps.workspaceStore.read(stored.workspace) : undefined;
+  const owner = dependsOnWorkspace ? await deps.workspaceStore.read(storedKey.workspace) : undefined;
   if (owner !== undefined) checkContentLog(owner, changes);
   const models = await modelIdsOf(deps, changes.models, owner?.models);
   await checkGuardrails(deps, changes.guardrails);
-  const { publicId: id, workspace, secretSha256, name } = stored;
-  const wanted = { name, ...withoutUndefined(changes), ...models, publicId: id, workspace, secretSha256 };
-  const change = await writeKey(deps.keys, stored, wanted, deps.clock.nowMs());
+  const { publicId: id, workspace, secretSha256, name } = storedKey;
+  const nextKey = { name, ...withoutUndefined(changes), ...models, publicId: id, workspace, secretSha256 };
+  const change = await writeKey(deps.keys, storedKey, nextKey, deps.clock.nowMs());
   return { change, key: await readFigures(deps, await readKey(deps, publicId)) };
 }
 

@@ -35,17 +35,17 @@ export function withinBounds(wanted: KeyChanges, bounds: Bounds): KeyChanges {
 
 /** Applies the limits to a change. Absent settings keep their values. Throws ChangeFailed. */
 export function checkWithin(changes: KeyChanges, { limits }: Bounds): void {
-  const wanted = writtenKey(changes);
+  const settings = writtenKey(changes);
   for (const [param, { role }] of Object.entries<Setting>(keySettings)) {
-    if (role === undefined || wanted[param as keyof WrittenKey] === undefined) continue;
+    if (role === undefined || settings[param as keyof WrittenKey] === undefined) continue;
     throw new ChangeFailed('forbidden', `${param} of a key is set by an ${role}`, { param });
   }
   const { spend_limit_reset: reset = null, ...ordered } = limits;
   for (const [member, most = null] of Object.entries(ordered)) {
-    if (exceeds(wanted[member as keyof typeof ordered], most)) refuse(member, most);
+    if (exceeds(settings[member as keyof typeof ordered], most)) refuse(member, most);
   }
   // A limit that resets more often allows more spending.
-  if (limits.spend_limit_usd != null && ![undefined, reset].includes(wanted.spend_limit_reset)) {
+  if (limits.spend_limit_usd != null && ![undefined, reset].includes(settings.spend_limit_reset)) {
     refuse('spend_limit_reset', reset);
   }
 }

@@ -27,13 +27,13 @@ export async function reconcileKeys(present: KeyStores, former: KeyStores): Prom
 
 async function endKey({ keys }: KeyStores, former: KeyRecord): Promise<EndedKey | undefined> {
   const { publicId, name, workspace } = former;
-  const stored = await keys.read(publicId);
-  if (stored === undefined) return undefined;
-  const isRevoked = former.status === 'revoked' && stored.status !== 'revoked';
-  const isEnded = endOf(former) < endOf(stored);
+  const storedKey = await keys.read(publicId);
+  if (storedKey === undefined) return undefined;
+  const isRevoked = former.status === 'revoked' && storedKey.status !== 'revoked';
+  const isEnded = endOf(former) < endOf(storedKey);
   if (!isRevoked && !isEnded) return undefined;
-  const expiresAtMs = isEnded ? former.expiresAtMs : stored.expiresAtMs;
-  await keys.update(stored, { expiresAtMs, ...(isRevoked ? { status: 'revoked' } : {}) });
+  const expiresAtMs = isEnded ? former.expiresAtMs : storedKey.expiresAtMs;
+  await keys.update(storedKey, { expiresAtMs, ...(isRevoked ? { status: 'revoked' } : {}) });
   return { table: 'keys', publicId, name, workspace, expiresAtMs: isRevoked ? null : expiresAtMs };
 }
 
@@ -41,8 +41,8 @@ const endOf = ({ expiresAtMs }: KeyRecord): number => expiresAtMs ?? Number.POSI
 
 async function endOperator({ operators }: KeyStores, former: OperatorRecord): Promise<EndedKey | undefined> {
   const { publicId, name, status } = former;
-  const stored = await operators.read(publicId);
-  if (stored === undefined || status !== 'revoked' || stored.status === 'revoked') return undefined;
-  await operators.write({ ...stored, status });
+  const storedOperator = await operators.read(publicId);
+  if (storedOperator === undefined || status !== 'revoked' || storedOperator.status === 'revoked') return undefined;
+  await operators.write({ ...storedOperator, status });
   return { table: 'operators', publicId, name, expiresAtMs: null };
 }

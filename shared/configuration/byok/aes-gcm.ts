@@ -27,8 +27,8 @@ export class SealBroken extends Error {
   override readonly name = 'SealBroken';
   /** `wrappedBy` is the master key that the sealed key names. */
   constructor(wrappedBy?: string) {
-    const named = wrappedBy === undefined ? '' : ` (it names ${wrappedBy})`;
-    super(`a sealed key does not open: it was changed, moved, or sealed under another master key${named}`);
+    const wrapperNote = wrappedBy === undefined ? '' : ` (it names ${wrappedBy})`;
+    super(`a sealed key does not open: it was changed, moved, or sealed under another master key${wrapperNote}`);
   }
 }
 

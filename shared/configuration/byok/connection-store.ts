@@ -101,11 +101,11 @@ export function createConnectionStore(store: Store, vault: KeyVault): Connection
     write: (workspace, wanted) =>
       writeOptimistically(`the byok connections of ${workspace} are`, async () => {
         const item = await store.get('connections', itemKey(workspace));
-        const stored = readItem(workspace, item);
-        const planned = await planAll(stored, workspace, wanted);
+        const storedConnections = readItem(workspace, item);
+        const planned = await planAll(storedConnections, workspace, wanted);
         const changes = changesIn(planned);
         if (changes.every(({ change }) => change === 'unchanged')) return changes;
-        const connections = new Map(stored.map((connection) => [connection.provider, connection]));
+        const connections = new Map(storedConnections.map((connection) => [connection.provider, connection]));
         for (const one of planned) {
           const next = await seal(one);
           if (next === undefined) connections.delete(one.change.provider);

@@ -69,8 +69,8 @@ export function createKeyVault(options: KeyVaultOptions): KeyVault {
       });
       try {
         const encrypted = encrypt(clear, Buffer.from(key), contextText(context), randomness);
-        const named = wrappedBy === undefined ? {} : { wrapped_by: wrappedBy };
-        return { v: formatVersion, wrapped_key: wrapped, ...named, ...encrypted };
+        const wrapperField = wrappedBy === undefined ? {} : { wrapped_by: wrappedBy };
+        return { v: formatVersion, wrapped_key: wrapped, ...wrapperField, ...encrypted };
       } finally {
         clear.fill(0);
       }

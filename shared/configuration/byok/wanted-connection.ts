@@ -28,7 +28,7 @@ export function readConnection(
   readVariable: ((name: string) => string | undefined) | undefined,
 ): ReadConnection {
   const { key, reason } = state === 'absent' ? {} : readKey(reference, readVariable);
-  const wanted = {
+  const connection = {
     provider,
     isRemoved: state === 'absent',
     policy,
@@ -36,7 +36,7 @@ export function readConnection(
     key,
     keySource: reference,
   };
-  return { wanted, skippedKey: reason };
+  return { wanted: connection, skippedKey: reason };
 }
 
 function readKey(

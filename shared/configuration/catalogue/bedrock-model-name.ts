@@ -30,26 +30,26 @@ export type NamedAtBedrock =
 
 /** Finds the model. `among` is the models that the caller may use. */
 export function findAtBedrock(modelId: string, among: readonly CatalogueModel[]): NamedAtBedrock {
-  const wanted = readBedrockName(modelId);
-  const named = among.flatMap((model) => {
+  const bedrockName = readBedrockName(modelId);
+  const matches = among.flatMap((model) => {
     const entries = model.candidates.filter(
-      (candidate) => isAtBedrock(candidate) && isNamed(candidate, modelId, wanted),
+      (candidate) => isAtBedrock(candidate) && isNamed(candidate, modelId, bedrockName),
     );
     return entries.length === 0 ? [] : [{ model, entries }];
   });
-  if (named.length === 0) return { kind: 'unknown' };
-  const { region } = wanted;
+  if (matches.length === 0) return { kind: 'unknown' };
+  const { region } = bedrockName;
   if (region === undefined) {
-    const exact = named.filter(({ entries }) => entries.some(({ entry }) => entry.upstream_model === modelId));
-    return oneOf(exact.length === 0 ? named : exact);
+    const exact = matches.filter(({ entries }) => entries.some(({ entry }) => entry.upstream_model === modelId));
+    return oneOf(exact.length === 0 ? matches : exact);
   }
-  const servingModels = named.flatMap(({ model, entries }) => {
+  const servingModels = matches.flatMap(({ model, entries }) => {
     const candidates = entries.filter((candidate) => serves(candidate, region));
     return candidates.length === 0 ? [] : [{ model: { ...model, candidates }, entries }];
   });
   return servingModels.length > 0
     ? oneOf(servingModels)
-    : { kind: 'elsewhere', regions: regionsOf(named.flatMap(({ entries }) => entries)) };
+    : { kind: 'elsewhere', regions: regionsOf(matches.flatMap(({ entries }) => entries)) };
 }
 
 function oneOf(named: readonly { readonly model: CatalogueModel }[]): NamedAtBedrock {

@@ -176,8 +176,8 @@ async function movePointer(
   });
   if (result.kind === 'written') return true;
   // An earlier try of this write, or a writer of the same document, has succeeded already.
-  const stored = pointerOf(result.item);
-  return stored !== undefined && isSamePointer(stored, next);
+  const storedPointer = pointerOf(result.item);
+  return storedPointer !== undefined && isSamePointer(storedPointer, next);
 }
 
 function isStill(former: CataloguePointer | undefined): Condition {

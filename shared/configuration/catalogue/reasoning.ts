@@ -144,8 +144,8 @@ export function thinkingOf(
   if (preference === 'none') return leastOf(model, outputMaxTokens);
   if (model.kind === 'switch') return { kind: 'on' };
   if (model.kind === 'budget') return budgetOf(preference, outputMaxTokens, model);
-  const wanted = typeof preference === 'object' ? effortOfBudget(preference.budgetTokens) : preference;
-  return { kind: model.kind, effort: knownEffort(wanted, model), isLeast: false };
+  const effort = typeof preference === 'object' ? effortOfBudget(preference.budgetTokens) : preference;
+  return { kind: model.kind, effort: knownEffort(effort, model), isLeast: false };
 }
 
 /**
@@ -173,10 +173,10 @@ function budgetOf(
   outputMaxTokens: number,
   model: ModelReasoning,
 ): Thinking {
-  const wanted =
+  const budget =
     typeof preference === 'object' ? preference.budgetTokens : Math.floor(outputMaxTokens * shares[preference]);
   // At least one token is left for the answer, because a budget has to be less than the bound.
-  const tokens = Math.min(Math.max(wanted, thinkingMinTokens), outputMaxTokens - 1, model.budgetMax);
+  const tokens = Math.min(Math.max(budget, thinkingMinTokens), outputMaxTokens - 1, model.budgetMax);
   return tokens < thinkingMinTokens ? leastOf(model, outputMaxTokens) : { kind: 'budget', tokens };
 }
 

@@ -40,9 +40,9 @@ export async function readAppliedFile(store: Pick<Store, 'get'>): Promise<Applie
   const json = await unpackText({ bytes: item.body_gzip as Uint8Array, sha256: String(item.sha256) });
   if (json === undefined) return undefined;
   const { path, source, keys, models } = JSON.parse(json) as StoredFile;
-  const checked = checkWith(gatewayFileSchema, source);
-  if (!checked.ok) return undefined;
-  return { path, file: checked.value, keyHashes: new Map(Object.entries(keys)), modelIds: new Set(models) };
+  const result = checkWith(gatewayFileSchema, source);
+  if (!result.ok) return undefined;
+  return { path, file: result.value, keyHashes: new Map(Object.entries(keys)), modelIds: new Set(models) };
 }
 
 /** Stores the file. Returns false if it is too large, so that the next start applies it completely. */
@@ -54,13 +54,13 @@ export async function keepAppliedFile(
   const hashes = file.workspaces.flatMap(({ id, keys }) =>
     keys.flatMap(({ name, key }) => (key === undefined ? [] : [[keyNameIn(id, name), sha256Hex(key)] as const])),
   );
-  const stored: StoredFile = {
+  const storedFile: StoredFile = {
     path,
     source: withoutKeyTexts(source),
     keys: Object.fromEntries(hashes),
     models: [...modelIds],
   };
-  const { bytes, sha256 } = await packText(JSON.stringify(stored));
+  const { bytes, sha256 } = await packText(JSON.stringify(storedFile));
   const isStored = bytes.byteLength <= bodyMaxBytes;
   if (isStored) await store.put({ table: 'config', item: { pk: itemKey, body_gzip: bytes, sha256 }, repeatable: true });
   else await store.delete('config', itemKey);

@@ -49,12 +49,12 @@ function compareNamed(former: unknown, next: unknown, path: string): MemberChang
 
 function byName(list: unknown, member: string): ReadonlyMap<string, JsonObject> | undefined {
   if (!Array.isArray(list)) return undefined;
-  const named = new Map<string, JsonObject>();
+  const entriesByName = new Map<string, JsonObject>();
   for (const entry of list as unknown[]) {
-    if (!isMapping(entry) || typeof entry[member] !== 'string' || named.has(entry[member])) return undefined;
-    named.set(entry[member], entry);
+    if (!isMapping(entry) || typeof entry[member] !== 'string' || entriesByName.has(entry[member])) return undefined;
+    entriesByName.set(entry[member], entry);
   }
-  return named;
+  return entriesByName;
 }
 
 /**

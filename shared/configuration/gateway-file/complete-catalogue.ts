@@ -119,11 +119,11 @@ function completeEntry(
   path: Path,
   { former: formerModel, list, report, fill }: ModelSources,
 ): CompletedEntry {
-  const stored = formerModel?.providers.find((entry) => entry.provider === provider.id);
+  const storedEntry = formerModel?.providers.find((entry) => entry.provider === provider.id);
   const upstream_model = upstreamModelOf(model.id, written, provider, list);
   const { list_model } = written;
-  const isSameModel = stored?.upstream_model === upstream_model && stored.list_model === list_model;
-  const former = isSameModel ? stored : undefined;
+  const isSameModel = storedEntry?.upstream_model === upstream_model && storedEntry.list_model === list_model;
+  const former = isSameModel ? storedEntry : undefined;
   const listed = findListed(list, provider, model.id, { upstream_model, list_model });
   if (list_model !== undefined && listed === undefined) {
     report([...path, 'list_model'], unlistedName(list_model, provider, list));

@@ -13,8 +13,8 @@ export function completeProviders(
 ): ProviderDocument[] {
   const formerById = new Map(former?.providers.map((provider) => [provider.id, provider]));
   return file.providers.flatMap((written, index) => {
-    const stored = formerById.get(written.id);
-    const provider = inRegion(written, stored, region);
+    const storedProvider = formerById.get(written.id);
+    const provider = inRegion(written, storedProvider, region);
     if (provider === undefined) {
       report(
         ['providers', index, 'region'],
@@ -22,8 +22,8 @@ export function completeProviders(
       );
       return [];
     }
-    fill(`providers[${provider.id}]`, `kind ${provider.kind}`, membersOfKind(provider, stored));
-    return [{ ...provider, status: written.status ?? stored?.status ?? 'enabled' }];
+    fill(`providers[${provider.id}]`, `kind ${provider.kind}`, membersOfKind(provider, storedProvider));
+    return [{ ...provider, status: written.status ?? storedProvider?.status ?? 'enabled' }];
   });
 }
 

@@ -32,17 +32,17 @@ export async function functionMembers(
   { change, former, next }: PlannedFunction,
 ): Promise<MemberChange[]> {
   if (change !== 'changed' || former === undefined) return [];
-  const stored: unknown[] = [];
+  const storedRevisions: unknown[] = [];
   for (const { id } of declared) {
     const revision = former.revisions.get(id);
     if (revision === undefined) continue;
     const { kind: _kind, ...content } = (await functions.readContent(former, revision)).content;
-    stored.push({ id, state: revision.state, ...content });
+    storedRevisions.push({ id, state: revision.state, ...content });
   }
-  const wanted = declared.map((revision) => ({ ...revision, state: next.revisions.get(revision.id)?.state }));
+  const nextRevisions = declared.map((revision) => ({ ...revision, state: next.revisions.get(revision.id)?.state }));
   const members = changedMembers(
-    { status: former.status, active: former.active, revisions: stored },
-    { status: next.status, active: next.active, revisions: wanted },
+    { status: former.status, active: former.active, revisions: storedRevisions },
+    { status: next.status, active: next.active, revisions: nextRevisions },
   );
   // A draft that differs in nothing else differs in the order of its fields, which counts.
   return members.length > 0 ? members : [{ path: 'order of members' }];
@@ -92,8 +92,8 @@ function describe(resource: string, { path, from, to }: MemberChange): string[] 
   }
   // Calls are checked less than before.
   if (path === 'guardrails' && Array.isArray(from)) {
-    const gone = from.filter((id) => !Array.isArray(to) || !to.includes(id));
-    return gone.map((id) => `guardrail ${String(id)} of ${resource}`);
+    const removedIds = from.filter((id) => !Array.isArray(to) || !to.includes(id));
+    return removedIds.map((id) => `guardrail ${String(id)} of ${resource}`);
   }
   // Someone who loses a role may be at work.
   if (resource === 'access') return ['access is replaced: roles that the file does not name end'];

@@ -32,14 +32,14 @@ export function writtenModels(
       byId.set(item.id, { model: item, path });
       continue;
     }
-    const added = expandListedModels(item, path, sources);
-    const [first, ...others] = added.flatMap(({ id }) => (described.has(id) ? [] : (byId.get(id) ?? [])));
+    const addedModels = expandListedModels(item, path, sources);
+    const [first, ...others] = addedModels.flatMap(({ id }) => (described.has(id) ? [] : (byId.get(id) ?? [])));
     if (first !== undefined) {
       const more = others.length === 0 ? '' : ` and ${others.length} more`;
       const both = `makes ${first.model.id}${more}, which ${formatPath(first.path)} makes too`;
       sources.report(path, `${both}: narrow only in one of them`);
     }
-    for (const model of added) if (!byId.has(model.id)) byId.set(model.id, { model, path });
+    for (const model of addedModels) if (!byId.has(model.id)) byId.set(model.id, { model, path });
   }
   return [...byId.values()];
 }
@@ -61,8 +61,8 @@ export function expandListedModels(
   const offered = list.offered(kind, region).flatMap(({ name }) => (isServed(name) ? [name] : []));
   const known = list.names(kind).filter(isServed);
   const idOf = (name: string) => (as === undefined ? `${from}/${name}` : name);
-  const stored = (former?.models ?? []).flatMap((model) => storedName(model, from, idOf));
-  if (offered.length === 0 && stored.length === 0) {
+  const storedNames = (former?.models ?? []).flatMap((model) => storedName(model, from, idOf));
+  if (offered.length === 0 && storedNames.length === 0) {
     report(
       [...path, 'from'],
       `the model list has no models of kind ${kind} for ${apis.join(', ')}: write each model by itself`,
@@ -73,7 +73,11 @@ export function expandListedModels(
   for (const [index, pattern] of (only ?? ['*']).entries()) {
     const matches = matcherOf(pattern);
     // A model that has ended is available only by its whole name.
-    const found = [...offered.filter(matches), ...stored.filter(matches), ...known.filter((name) => name === pattern)];
+    const found = [
+      ...offered.filter(matches),
+      ...storedNames.filter(matches),
+      ...known.filter((name) => name === pattern),
+    ];
     if (found.length === 0) {
       const nearest = suggest(pattern.replaceAll('*', ''), known);
       const message = `matches no model of kind ${kind} in the model list: ${quote(pattern)}; ${nearest}`;

@@ -289,7 +289,7 @@ interface ListedItem {
  */
 function listedItems({ providers, models, listed = [] }: CatalogueDocument, list: ModelList): Map<string, ListedItem> {
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
-  const stored = new Set(models.map(({ id }) => id));
+  const storedIds = new Set(models.map(({ id }) => id));
   const itemById = new Map<string, ListedItem>();
   for (const { from, only, as } of listed) {
     const listedModels = expandListedModels({ from, only, as }, [], {
@@ -299,7 +299,7 @@ function listedItems({ providers, models, listed = [] }: CatalogueDocument, list
       report: () => {},
     });
     // The list may have more such models by now, which an earlier item also adds.
-    const storedModels = listedModels.filter(({ id }) => stored.has(id) && !itemById.has(id));
+    const storedModels = listedModels.filter(({ id }) => storedIds.has(id) && !itemById.has(id));
     const names = storedModels.map(({ providers: [entry] }) => entry?.upstream_model);
     const inFile = withoutUndefined({ from, only: storedModels.length === listedModels.length ? only : names, as });
     for (const [at, { id }] of storedModels.entries()) itemById.set(id, { inFile, from, upstream: names[at] });

@@ -72,9 +72,9 @@ export const faultyFields = ({ issues }: z.core.ParsePayload): ReadonlySet<unkno
 /** Returns a schema that is chosen by the input, so that its problems are the problems of the intended form. */
 export const selectSchema = <Output>(choose: (input: unknown) => z.core.$ZodType<Output>) =>
   z.unknown().transform((input, context): Output => {
-    const checked = checkWith(choose(input), input);
-    if (checked.ok) return checked.value;
-    for (const issue of checked.issues) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue);
+    const result = checkWith(choose(input), input);
+    if (result.ok) return result.value;
+    for (const issue of result.issues) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue);
     return z.NEVER;
   });
 

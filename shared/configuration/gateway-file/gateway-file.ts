@@ -154,10 +154,10 @@ export function readSource(source: YamlSource): ReadResult & { readonly issues: 
     const issue = { path: ['model_list'], message: liteLlmAdvice };
     return { ok: false, problems: [toProblem(issue, source.lineOf(issue.path))], issues: [issue] };
   }
-  const checked = checkWith(gatewayFileSchema, source.value);
-  const issues = [...source.issues, ...(checked.ok ? [] : toIssues(checked.issues)), ...referenceIssues(source.value)];
-  if (checked.ok && issues.length === 0) {
-    return { ok: true, file: checked.value, source: source.value, lineOf: source.lineOf, issues };
+  const result = checkWith(gatewayFileSchema, source.value);
+  const issues = [...source.issues, ...(result.ok ? [] : toIssues(result.issues)), ...referenceIssues(source.value)];
+  if (result.ok && issues.length === 0) {
+    return { ok: true, file: result.value, source: source.value, lineOf: source.lineOf, issues };
   }
   const problems = oncePerPlace(issues).map((issue) => toProblem(issue, source.lineOf(issue.path)));
   return { ok: false, problems: sortProblems(problems), issues };

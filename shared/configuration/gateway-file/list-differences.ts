@@ -21,12 +21,14 @@ export const listDifferences = (document: CatalogueDocument, list: ModelList): L
   document.models.flatMap((model) => {
     const known = knownEntries(document, model, list);
     const entryDifferences = known.flatMap(({ entry, members }) => {
-      const stored = entryMembers(entry);
-      return Object.keys(stored).flatMap((member): ListDifference[] => {
-        if (isSame(stored[member], members[member])) return [];
+      const storedMembers = entryMembers(entry);
+      return Object.keys(storedMembers).flatMap((member): ListDifference[] => {
+        if (isSame(storedMembers[member], members[member])) return [];
         const isWritten = entry.written === undefined || entry.written.includes(member);
         const { provider } = entry;
-        return [{ model: model.id, provider, member, stored: stored[member], listed: members[member], isWritten }];
+        return [
+          { model: model.id, provider, member, stored: storedMembers[member], listed: members[member], isWritten },
+        ];
       });
     });
     const modalities = modalitiesOf(known);

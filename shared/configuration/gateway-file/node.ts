@@ -35,8 +35,8 @@ export function checkUnique(lists: readonly Node[], name: string, report: Report
   for (const at of lists.flatMap(entries).map((entry) => member(entry, name))) {
     const written = textOf(at);
     if (written === undefined) continue;
-    const named = name === 'key' || looksLikeCredential(written) ? 'it' : quote(written);
-    if (seen.has(written)) report(at, `${named} is already taken by an earlier entry`);
+    const entryName = name === 'key' || looksLikeCredential(written) ? 'it' : quote(written);
+    if (seen.has(written)) report(at, `${entryName} is already taken by an earlier entry`);
     seen.add(written);
   }
 }

@@ -121,9 +121,9 @@ export async function planGatewayFile(input: FileApplyOptions): Promise<GatewayF
     planning.issues.push(...guardrailReferenceIssues(options.file, known));
   }
   const steps = [planCatalogue(planning, former, catalogue)];
-  const named = withModelIds(options.file, target.models);
-  const file = changedPart(options, named, target);
-  const placeOf: PlanningContext['placeOf'] = (path) => writtenPlace(path, file, named);
+  const fileWithIds = withModelIds(options.file, target.models);
+  const file = changedPart(options, fileWithIds, target);
+  const placeOf: PlanningContext['placeOf'] = (path) => writtenPlace(path, file, fileWithIds);
   const rest: PlanningContext = { ...planning, file, issues: [], placeOf };
   for (const [index, workspace] of file.workspaces.entries()) {
     steps.push(...(await planWorkspace(rest, workspace, ['workspaces', index])));

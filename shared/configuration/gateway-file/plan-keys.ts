@@ -52,25 +52,25 @@ export async function planKeys({
   nowMs,
   keepsRevoked,
 }: KeyPlanOptions): Promise<KeyPlan> {
-  const wanted = file.workspaces.flatMap((workspace, index) =>
+  const wantedKeys = file.workspaces.flatMap((workspace, index) =>
     workspace.keys.map((key, position) => ({
       key,
       workspace: workspace.id,
       path: ['workspaces', index, 'keys', position] as const,
     })),
   );
-  const stored: KeyRecord[] = [];
-  if (wanted.length > 0) for await (const record of keys.list()) stored.push(record);
+  const storedKeys: KeyRecord[] = [];
+  if (wantedKeys.length > 0) for await (const record of keys.list()) storedKeys.push(record);
   const issues: Issue[] = [];
   const planned: PlannedKey[] = [];
   const [notes, revokedKeys]: [string[], string[]] = [[], []];
-  for (const { key: written, workspace, path } of wanted) {
+  for (const { key: written, workspace, path } of wantedKeys) {
     // Without a status a key keeps its own, and a new key is active.
     const key = keepsRevoked && written.status === 'active' ? { ...written, status: undefined } : written;
     const found =
       key.key === undefined
-        ? planNamed(key, { workspace, path }, stored, () => newApiKey(randomness, cell))
-        : await planWritten(key, key.key, workspace, { keys, stored, nowMs }, path);
+        ? planNamed(key, { workspace, path }, storedKeys, () => newApiKey(randomness, cell))
+        : await planWritten(key, key.key, workspace, { keys, stored: storedKeys, nowMs }, path);
     if ('message' in found) {
       issues.push(found);
       continue;
@@ -108,12 +108,12 @@ async function planWritten(
     return { path: [...path, 'key'], message };
   }
   const holder = holdersOf(stored, keyInFile, nowMs).find(({ publicId }) => publicId !== keyInFile.publicId);
-  const wanted = { ...keyInFile, ...settingsIn(key, former) };
-  if (holder !== undefined && takesName(former, wanted, nowMs)) {
+  const nextKey = { ...keyInFile, ...settingsIn(key, former) };
+  if (holder !== undefined && takesName(former, nextKey, nowMs)) {
     const message = `${quote(key.name)} is already taken in ${workspace} by the active key ${holder.publicId}; revoke that one first (gw keys revoke), or give this one another name`;
     return { path: [...path, 'name'], message };
   }
-  return [{ former, wanted }];
+  return [{ former, wanted: nextKey }];
 }
 
 /** Describes a rotated key. The expiry that a rotation gave it stays, whatever the file says. */
@@ -130,23 +130,23 @@ function planNamed(
   makeKey: () => ReturnType<typeof newApiKey>,
 ): PlannedKey[] | Issue {
   // Rotated keys only wait for their expiry.
-  const named = stored.filter(
+  const sameNamed = stored.filter(
     (record) => record.workspace === workspace && record.name === key.name && record.replacedBy === null,
   );
-  if (named.length === 0) {
+  if (sameNamed.length === 0) {
     const { text: createdText, publicId, secretSha256 } = makeKey();
     const wanted = { publicId, secretSha256, workspace, name: key.name, ...settingsIn(key, undefined) };
     return [{ former: undefined, wanted, createdText }];
   }
   // Revoked keys keep their name. Settings apply to active keys, and never reactivate an older key.
-  const active = named.filter(({ status }) => status === 'active');
-  if (active.length === 0 && named.length > 1 && key.status === 'active') {
+  const active = sameNamed.filter(({ status }) => status === 'active');
+  if (active.length === 0 && sameNamed.length > 1 && key.status === 'active') {
     const message =
-      `${named.length} keys of this name were revoked, and the file does not say which one comes back: ` +
+      `${sameNamed.length} keys of this name were revoked, and the file does not say which one comes back: ` +
       'leave status out, or give the key';
     return { path: [...path, 'status'], message };
   }
-  const planned = (active.length > 0 ? active : named).map((former) => {
+  const planned = (active.length > 0 ? active : sameNamed).map((former) => {
     const { publicId, secretSha256, name } = former;
     return { former, wanted: { publicId, workspace, secretSha256, name, ...settingsIn(key, former) } };
   });

@@ -53,9 +53,9 @@ export async function planPublication(
   const read =
     typeof revision === 'string' ? readText(revision, kind) : { members: revision, kind, lineOf: () => undefined };
   if ('problems' in read) return { ok: false, ...read };
-  const checked = checkRevision({ ...publication, id }, read, known);
-  if (!checked.ok) return checked;
-  const { document } = checked;
+  const result = checkRevision({ ...publication, id }, read, known);
+  if (!result.ok) return result;
+  const { document } = result;
   return {
     ok: true,
     revision: document.revisions[0] as PublicationPlan['revision'],
@@ -92,10 +92,10 @@ function checkRevision(
   const state = activates ? { state: 'activated' } : {};
   const active = activates ? { active: revision.id } : {};
   const declared = { id, kind, ...active, revisions: [{ ...revision, ...state }] };
-  const checked = checkWith(functionSchema, declared);
-  const issues: Issue[] = checked.ok ? [] : toIssues(checked.issues);
+  const result = checkWith(functionSchema, declared);
+  const issues: Issue[] = result.ok ? [] : toIssues(result.issues);
   checkFunction({ value: declared, path: [] }, known, ({ path }, message) => void issues.push({ path, message }));
-  if (checked.ok && issues.length === 0) return { ok: true, document: checked.value };
+  if (result.ok && issues.length === 0) return { ok: true, document: result.value };
   const problems = oncePerPlace(issues).map(({ path, message }) => {
     const isInRevision = path[0] === 'revisions';
     const within = isInRevision ? path.slice(2) : path;

@@ -130,7 +130,7 @@ async function planConnections(planning: PlanningContext, { id, byok: { connecti
   const { stores, readVariable, issues, notes } = planning;
   if (connections.length === 0) return undefined;
   const nameOf = (provider: string) => `byok connection to ${provider} of ${id}`;
-  const wanted = connections.map((written) => {
+  const wantedConnections = connections.map((written) => {
     const read = readConnection(written, readVariable);
     if (read.skippedKey !== undefined) {
       notes.push(`the key of the ${nameOf(written.provider)} is skipped: ${read.skippedKey}`);
@@ -138,14 +138,14 @@ async function planConnections(planning: PlanningContext, { id, byok: { connecti
     return read.wanted;
   });
   const place = [...path, 'byok', 'connections'];
-  const planned = await attempt(issues, place, () => stores.connectionStore.plan(id, wanted));
+  const planned = await attempt(issues, place, () => stores.connectionStore.plan(id, wantedConnections));
   for (const [index, { change }] of (planned ?? []).entries()) {
     if (change !== 'created' || connections[index]?.key !== undefined) continue;
     issues.push({ path: [...place, index, 'key'], message: 'is required for a new connection' });
   }
   return {
     planned: (planned ?? []).map((one) => describe(nameOf(one.provider), one.change, connectionMembers(one))),
-    write: async () => (await stores.connectionStore.write(id, wanted)).map(({ change }) => change),
+    write: async () => (await stores.connectionStore.write(id, wantedConnections)).map(({ change }) => change),
   };
 }
 

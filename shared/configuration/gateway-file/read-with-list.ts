@@ -38,9 +38,9 @@ function listIssues(
   };
   const [providers, models] = [sound('providers'), sound('models')];
   const rest = { providers: providers.map(({ item }) => item), models: models.map(({ item }) => item) };
-  const checked = checkWith(gatewayFileSchema, rest);
-  if (!checked.ok) return [];
-  const { issues } = completeCatalogue(checked.value, { former: undefined, list, region, nowMs: 0 });
+  const result = checkWith(gatewayFileSchema, rest);
+  if (!result.ok) return [];
+  const { issues } = completeCatalogue(result.value, { former: undefined, list, region, nowMs: 0 });
   return issues.flatMap(({ path, message }) => {
     const [section, index, ...below] = path;
     // A stored provider has its region.

@@ -127,22 +127,22 @@ const conflict = ({ publicId }: Pick<WantedKey, 'publicId'>): WriteRefused =>
   new WriteRefused(`key ${publicId} already exists with another secret or in another workspace`);
 
 async function change(store: Store, item: Item, wanted: WantedKey): Promise<KeyWrite> {
-  const stored = recordOf(item, wanted.publicId);
-  if (stored === undefined || !isSameKey(stored, wanted)) throw conflict(wanted);
-  return writeChanges(store, stored, wanted);
+  const storedKey = recordOf(item, wanted.publicId);
+  if (storedKey === undefined || !isSameKey(storedKey, wanted)) throw conflict(wanted);
+  return writeChanges(store, storedKey, wanted);
 }
 
 async function writeChanges(store: Store, stored: KeyRecord, wanted: KeySettingChanges): Promise<KeyWrite> {
-  const changed = changedSettings(stored, wanted);
-  if (changed.length === 0) return 'unchanged';
+  const changedNames = changedSettings(stored, wanted);
+  if (changedNames.length === 0) return 'unchanged';
   return writeOptimistically(`key ${stored.publicId} is`, async () => {
     const item = await readKeyItem(store, stored.publicId);
     const record = item && recordOf(item, stored.publicId);
     if (item === undefined || record === undefined || !isSameKey(record, stored)) throw conflict(stored);
     const isReplaced = record.replacedBy !== null;
-    const keyChanges = changed.filter((name) => !isReplaced || (name !== 'status' && name !== 'expiresAtMs'));
-    const status = changed.includes('status') ? wanted.status : undefined;
-    const expiresAtMs = changed.includes('expiresAtMs') ? wanted.expiresAtMs : undefined;
+    const keyChanges = changedNames.filter((name) => !isReplaced || (name !== 'status' && name !== 'expiresAtMs'));
+    const status = changedNames.includes('status') ? wanted.status : undefined;
+    const expiresAtMs = changedNames.includes('expiresAtMs') ? wanted.expiresAtMs : undefined;
     const secrets = formerSecrets(item).map((one) =>
       one.publicId === record.publicId
         ? { ...one, status: status ?? one.status, expiresAtMs: expiresAtMs ?? one.expiresAtMs }

@@ -32,15 +32,15 @@ export function openModelList({ date, models }: ListDocument): ModelList {
   const byKind = new Map<string, Map<string, ListRow>>();
   for (const row of models) {
     const [kind, name] = row;
-    const named = byKind.get(kind) ?? new Map<string, ListRow>();
-    byKind.set(kind, named.set(name, row));
+    const modelsByName = byKind.get(kind) ?? new Map<string, ListRow>();
+    byKind.set(kind, modelsByName.set(name, row));
   }
   const all = (kind: ProviderKind) => [...(byKind.get(kind)?.values() ?? [])].map(fromRow);
   return {
     date,
     find(kind, name, region) {
-      const named = byKind.get(kind);
-      const row = named?.get(`${region}/${name}`) ?? named?.get(name);
+      const modelsByName = byKind.get(kind);
+      const row = modelsByName?.get(`${region}/${name}`) ?? modelsByName?.get(name);
       return row && fromRow(row);
     },
     offered: (kind, region) =>

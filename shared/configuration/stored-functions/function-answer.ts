@@ -32,9 +32,9 @@ export function toFunctionAnswer(execution: FunctionExecution, result: FunctionR
     fallback_used: execution.fallbackUsed,
     execution_id: execution.executionId,
   };
-  const added = { usage, [brand]: functionMembers };
-  if (result.kind === 'workflow') return JSON.stringify({ ...completionOf(execution, result), ...added });
-  return rewriteMembers(result.json, new Map(Object.entries(added)));
+  const gatewayFields = { usage, [brand]: functionMembers };
+  if (result.kind === 'workflow') return JSON.stringify({ ...completionOf(execution, result), ...gatewayFields });
+  return rewriteMembers(result.json, new Map(Object.entries(gatewayFields)));
 }
 
 /** Returns the completion that the gateway writes, because no single provider answered. */

@@ -56,8 +56,8 @@ export async function judgeCase(
   if (contains !== undefined && !outputText.includes(contains)) return failed('does not contain the expected text');
   if (equals !== undefined && !(await isEqual(equals, outputText))) return failed('does not equal the expected value');
   if (schema === undefined) return { passed: true };
-  const checked = await checkAnswer(schema, outputText);
-  return checked.kind === 'valid' ? { passed: true } : failed(checked.problem);
+  const result = await checkAnswer(schema, outputText);
+  return result.kind === 'valid' ? { passed: true } : failed(result.problem);
 }
 
 /** Compares texts without surrounding blanks, and other values as JSON with fields in any order. */

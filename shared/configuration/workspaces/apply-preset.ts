@@ -64,8 +64,8 @@ function readName(named: PresetOption): NamedPreset {
 
 function findConfig({ presets }: PresetOwner, { slug, version }: NamedPreset): JsonObject | undefined {
   const preset = presets.find((known) => known.slug === slug);
-  const wanted = version ?? preset?.designated;
-  return preset?.versions.find((known) => known.version === wanted)?.config;
+  const wantedVersion = version ?? preset?.designated;
+  return preset?.versions.find((known) => known.version === wantedVersion)?.config;
 }
 
 /** Returns the error, which quotes the requested name and suggests the nearest name. */

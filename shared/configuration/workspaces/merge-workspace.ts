@@ -44,16 +44,16 @@ const mergeIdempotency = (change: WorkspaceChanges['idempotency']) =>
   change === null || change?.zdr !== undefined ? { idempotency: change?.zdr ? { zdr: change.zdr } : null } : {};
 
 /** Initial fields of a setting, if a workspace had none before. */
-const begun = { member_keys: { max: 5 }, content_log: { keep: '30d', share: 1 } } as const;
+const firstValues = { member_keys: { max: 5 }, content_log: { keep: '30d', share: 1 } } as const;
 
 /** Merges the fields of a setting. Null removes the setting; absent fields of it keep their values. */
-const mergeFields = (base: Pick<WorkspaceDocument, keyof typeof begun>, changes: WorkspaceChanges) =>
+const mergeFields = (base: Pick<WorkspaceDocument, keyof typeof firstValues>, changes: WorkspaceChanges) =>
   Object.fromEntries(
-    (Object.keys(begun) as (keyof typeof begun)[]).flatMap((name) => {
+    (Object.keys(firstValues) as (keyof typeof firstValues)[]).flatMap((name) => {
       const change = changes[name];
       return change === undefined
         ? []
-        : [[name, change && { ...begun[name], ...base[name], ...withoutUndefined(change) }]];
+        : [[name, change && { ...firstValues[name], ...base[name], ...withoutUndefined(change) }]];
     }),
   );
 

@@ -32,14 +32,14 @@ async function* unpack(
   if (encoding === undefined) throw new AnswerNotDecoded('unknown_encoding');
   const start = await readStart(bytes);
   if (start.length === 0) return;
-  const broken: { cause?: unknown } = {};
+  const brokenPacking: { cause?: unknown } = {};
   async function* packed(head: Buffer) {
     try {
       for (let part: IteratorResult<Buffer> = { value: head }; part.done !== true; part = await bytes.next()) {
         yield part.value;
       }
     } catch (error) {
-      broken.cause = error;
+      brokenPacking.cause = error;
       throw error;
     }
   }
@@ -49,7 +49,7 @@ async function* unpack(
     // The reader gets the error; the callback has nothing to do.
     yield* pipeline(source, encoding.open(start), () => {}) as AsyncIterable<Buffer>;
   } catch (error) {
-    throw broken.cause ?? new AnswerNotDecoded('broken_encoding', error);
+    throw brokenPacking.cause ?? new AnswerNotDecoded('broken_encoding', error);
   }
 }
 

@@ -24,10 +24,10 @@ const bucketShape = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 
 /** Returns undefined if no resource is named. Throws with the name of the variable that is missing or malformed. */
 export function readAwsEnvironment(variables: Variables): AwsEnvironment | undefined {
-  const named = (name: string) => (variables[name] === '' ? undefined : variables[name]);
-  const spillBucket = named(environmentNames.spillBucket);
-  const byokKeyId = named(environmentNames.byokKeyId);
-  const providerSecret = named(environmentNames.providerSecret);
+  const nonEmpty = (name: string) => (variables[name] === '' ? undefined : variables[name]);
+  const spillBucket = nonEmpty(environmentNames.spillBucket);
+  const byokKeyId = nonEmpty(environmentNames.byokKeyId);
+  const providerSecret = nonEmpty(environmentNames.providerSecret);
   if ([spillBucket, byokKeyId, providerSecret].every((name) => name === undefined)) return undefined;
   if (spillBucket !== undefined && !bucketShape.test(spillBucket)) {
     throw new Error(`${environmentNames.spillBucket} must name a bucket without dots`);

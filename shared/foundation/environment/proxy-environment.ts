@@ -12,14 +12,14 @@ export interface ProxyEnvironment {
 
 /** Throws with the name of the malformed variable alone, because its value may contain a password. */
 export function readProxyEnvironment(variables: Variables = process.env): ProxyEnvironment {
-  const named = (name: string) => variables[name.toLowerCase()] || variables[name] || undefined;
+  const proxyVariable = (name: string) => variables[name.toLowerCase()] || variables[name] || undefined;
   const readProxy = (name: string) => {
-    const text = named(name)?.trim();
+    const text = proxyVariable(name)?.trim();
     if (text === undefined) return undefined;
     // Many people write only the host and the port.
     const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
     if (url !== null && /^https?:$/.test(url.protocol)) return url;
     throw new Error(`${name} must be the http or https URL of a proxy, or not be set`);
   };
-  return { https: readProxy('HTTPS_PROXY'), http: readProxy('HTTP_PROXY'), except: named('NO_PROXY') ?? '' };
+  return { https: readProxy('HTTPS_PROXY'), http: readProxy('HTTP_PROXY'), except: proxyVariable('NO_PROXY') ?? '' };
 }

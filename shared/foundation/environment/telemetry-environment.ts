@@ -43,32 +43,34 @@ const senderHeader =
 
 export function readTelemetryEnvironment(variables: Variables = process.env): ReadTelemetry {
   const notes: string[] = [];
-  const named = (name: string) => (variables[name] === '' ? undefined : variables[name]);
-  const first = (...names: string[]) => names.find((name) => named(name) !== undefined) ?? '';
-  const endpoint = readEndpoint(named, notes);
-  const isOff = named('OTEL_SDK_DISABLED') === 'true' || named('OTEL_TRACES_EXPORTER') === 'none';
+  const nonEmpty = (name: string) => (variables[name] === '' ? undefined : variables[name]);
+  const first = (...names: string[]) => names.find((name) => nonEmpty(name) !== undefined) ?? '';
+  const endpoint = readEndpoint(nonEmpty, notes);
+  const isOff = nonEmpty('OTEL_SDK_DISABLED') === 'true' || nonEmpty('OTEL_TRACES_EXPORTER') === 'none';
   if (endpoint === undefined || isOff) return { telemetry: undefined, notes };
   const protocolName = first('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL');
-  if ((named(protocolName) ?? protocol) !== protocol) {
+  if ((nonEmpty(protocolName) ?? protocol) !== protocol) {
     notes.push(`${protocolName} has no effect: traces are sent as ${protocol}`);
   }
-  if ((named('OTEL_TRACES_SAMPLER') ?? sampler) !== sampler) {
+  if ((nonEmpty('OTEL_TRACES_SAMPLER') ?? sampler) !== sampler) {
     notes.push(`OTEL_TRACES_SAMPLER has no effect: the sampler is ${sampler}`);
   }
-  const listOf = (name: string) => readList(name, named(name), notes);
+  const listOf = (name: string) => readList(name, nonEmpty(name), notes);
   const headersName = first('OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS');
   const telemetry = {
     endpoint: endpoint.href,
     headers: usableHeaders(headersName, listOf(headersName), notes),
-    headersSecret: named(environmentNames.telemetryHeadersSecret),
+    headersSecret: nonEmpty(environmentNames.telemetryHeadersSecret),
     cloudwatchRegion: cloudwatchHost.exec(endpoint.hostname)?.[1],
     resource: {
       'service.name': brand,
       ...listOf('OTEL_RESOURCE_ATTRIBUTES'),
-      ...(named('OTEL_SERVICE_NAME') === undefined ? {} : { 'service.name': named('OTEL_SERVICE_NAME') ?? brand }),
+      ...(nonEmpty('OTEL_SERVICE_NAME') === undefined
+        ? {}
+        : { 'service.name': nonEmpty('OTEL_SERVICE_NAME') ?? brand }),
     },
-    sampleRatio: readRatio(named('OTEL_TRACES_SAMPLER_ARG'), notes),
-    ...(named(captureName)?.toLowerCase() === 'true' ? ({ capturesContent: true } as const) : {}),
+    sampleRatio: readRatio(nonEmpty('OTEL_TRACES_SAMPLER_ARG'), notes),
+    ...(nonEmpty(captureName)?.toLowerCase() === 'true' ? ({ capturesContent: true } as const) : {}),
   };
   return { telemetry, notes };
 }

@@ -33,10 +33,10 @@ export function gatherBytes(expectedBytes: number): GatheredBytes {
       length += piece.length;
     },
     take() {
-      const taken = buffer.byteLength === length ? buffer : buffer.transfer(length);
+      const takenBytes = buffer.byteLength === length ? buffer : buffer.transfer(length);
       buffer = new ArrayBuffer(0);
       length = 0;
-      return Buffer.from(taken);
+      return Buffer.from(takenBytes);
     },
     drop() {
       freeBytes(new Uint8Array(buffer));

@@ -45,8 +45,8 @@ function declarationOf(one: OneSeries, values: Metrics['values']): Declaration {
   const last = lastDeclarations.get(one);
   const isSame = ({ Name, Unit }: Declaration['Metrics'][number]) => values[Name]?.unit === Unit;
   if (last !== undefined && last.Metrics.length === count && last.Metrics.every(isSame)) return last;
-  const named = one.metrics.filter((name) => values[name] !== undefined);
-  const Metrics = named.map((Name) => ({ Name, Unit: String(values[Name]?.unit) }));
+  const metricNames = one.metrics.filter((name) => values[name] !== undefined);
+  const Metrics = metricNames.map((Name) => ({ Name, Unit: String(values[Name]?.unit) }));
   const declaration = { Namespace: brand, Dimensions: [one.dimensions], Metrics };
   lastDeclarations.set(one, declaration);
   return declaration;

@@ -14,8 +14,8 @@ export async function collect<Value>(source: AsyncIterable<Value>): Promise<Valu
  * points.
  */
 export function awaitAll(work: readonly (Promise<unknown> | undefined)[]): Promise<unknown> | undefined {
-  const begun = work.filter((one) => one !== undefined);
-  return begun.length > 1 ? Promise.all(begun) : begun[0];
+  const startedWork = work.filter((one) => one !== undefined);
+  return startedWork.length > 1 ? Promise.all(startedWork) : startedWork[0];
 }
 
 /** Returns the results in the order of the items. Rejects with the first failure. */

@@ -42,8 +42,8 @@ function addItem(list: unknown[], item: unknown): void {
     addPieces(open, item);
     return;
   }
-  const begun = emptyObject();
-  addPieces(begun, item);
-  list.push(begun);
-  if (typeof index === 'number') byPlace.set(index, begun);
+  const piece = emptyObject();
+  addPieces(piece, item);
+  list.push(piece);
+  if (typeof index === 'number') byPlace.set(index, piece);
 }

@@ -83,9 +83,9 @@ export class FormBody {
       written.add(part.name);
       return [textPart(part.name, text)];
     });
-    const added = [...texts].filter(([name]) => !written.has(name)).map(([name, text]) => textPart(name, text));
+    const addedParts = [...texts].filter(([name]) => !written.has(name)).map(([name, text]) => textPart(name, text));
     // The boundary contains the digest of all parts, which no part can contain.
-    return { parts: [...added, ...parts], boundary: `gw-${this.#digest.slice(0, boundaryDigits)}` };
+    return { parts: [...addedParts, ...parts], boundary: `gw-${this.#digest.slice(0, boundaryDigits)}` };
   }
 }
 

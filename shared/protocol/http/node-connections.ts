@@ -160,24 +160,24 @@ function connectionOf(connection: Duplex): NodeConnection {
 function spreadOverTurns(perTurnMax: number): (work: () => void) => void {
   const waiting: (() => void)[] = [];
   /** Number of pieces begun in this turn. */
-  let begun = 0;
+  let startedCount = 0;
   let isRunning = false;
   const runRest = async () => {
     isRunning = true;
     do {
       await nextTurn();
       const next = waiting.splice(0, perTurnMax);
-      begun = next.length;
+      startedCount = next.length;
       for (const work of next) work();
-    } while (begun > 0);
+    } while (startedCount > 0);
     isRunning = false;
   };
   return (work) => {
-    if (begun >= perTurnMax || waiting.length > 0) {
+    if (startedCount >= perTurnMax || waiting.length > 0) {
       waiting.push(work);
       return;
     }
-    begun += 1;
+    startedCount += 1;
     if (!isRunning) void runRest();
     work();
   };

@@ -133,10 +133,10 @@ export function createNodeServer(
   return {
     listen: async (port, host) => {
       if (!anyHost && isLoopback(host)) handle = onlyForLoopback(gateway);
-      const taken = await listen(server, port, host);
+      const openPort = await listen(server, port, host);
       // Later errors are failed accepts (such as too many open files), after which the server continues.
       server.on('error', (cause) => log.error({ event: 'server_failed' }, cause));
-      return taken;
+      return openPort;
     },
     close: () => {
       closed ??= close();

@@ -68,12 +68,12 @@ const cacheMarksMax = 4;
  * the marks of the latest messages.
  */
 export function withCacheMarksMax(call: HubCall): HubCall {
-  const marked = markedIn(call);
-  if (marked.length <= cacheMarksMax) return call;
+  const marks = markedIn(call);
+  if (marks.length <= cacheMarksMax) return call;
   const markedTools = new Set<unknown>(call.tools);
   const isLasting = (one: Marked) => markedTools.has(one) || ('role' in one && one.role === 'system');
-  const lasting = marked.filter(isLasting);
-  const later = marked.filter((one) => !isLasting(one)).slice(-(cacheMarksMax - Math.min(lasting.length, 1)));
+  const lasting = marks.filter(isLasting);
+  const later = marks.filter((one) => !isLasting(one)).slice(-(cacheMarksMax - Math.min(lasting.length, 1)));
   const markedParts = new Set([...lasting.slice(-(cacheMarksMax - later.length)), ...later]);
   return mapMarked(call, (part) => (markedParts.has(part) ? part : withoutMark(part)));
 }

@@ -37,10 +37,10 @@ export function distinctCallIds(): (part: HubPart) => HubPart {
       case 'tool-input-end':
         return { ...part, id: calls.get(part.id)?.id ?? part.id };
       case 'tool-call': {
-        const begun = calls.get(part.toolCallId);
-        if (begun === undefined || begun.isWhole) return { ...part, toolCallId: begin(part.toolCallId, true) };
-        calls.set(part.toolCallId, { ...begun, isWhole: true });
-        return { ...part, toolCallId: begun.id };
+        const openCall = calls.get(part.toolCallId);
+        if (openCall === undefined || openCall.isWhole) return { ...part, toolCallId: begin(part.toolCallId, true) };
+        calls.set(part.toolCallId, { ...openCall, isWhole: true });
+        return { ...part, toolCallId: openCall.id };
       }
       case 'tool-result':
         return { ...part, toolCallId: calls.get(part.toolCallId)?.id ?? part.toolCallId };

@@ -46,8 +46,8 @@ function toUser({
   content,
   providerOptions,
 }: Extract<LanguageModelV4Message, { role: 'system' }>): LanguageModelV4Message {
-  const marked = providerOptions === undefined ? {} : { providerOptions };
-  return { role: 'user', content: [{ type: 'text', text: content, ...marked }] };
+  const optionsField = providerOptions === undefined ? {} : { providerOptions };
+  return { role: 'user', content: [{ type: 'text', text: content, ...optionsField }] };
 }
 
 /**

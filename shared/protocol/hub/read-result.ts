@@ -27,10 +27,10 @@ export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefine
   const parts = { cached: toCount(inputTokens.cacheRead) ?? 0, ...cacheWritesOf(reported) };
   const reasoning = toCount(outputTokens.reasoning) ?? 0;
   // Tokens count as they are billed, because some interfaces report the input without its cached parts.
-  const added = addedReasoningOf(reported);
+  const addedReasoning = addedReasoningOf(reported);
   return {
     ...{ input, output, ...partsWithin(input ?? tokensMax, parts), reasoning, media: mediaOf(reported) },
-    ...(added === undefined ? {} : { addedReasoning: added }),
+    ...(addedReasoning === undefined ? {} : { addedReasoning }),
   };
 }
 

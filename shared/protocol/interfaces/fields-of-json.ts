@@ -63,9 +63,9 @@ export function openWrittenEvents() {
       events.push(name === undefined ? { text } : { name, text });
     },
     take(): EventText[] {
-      const taken = events;
+      const batch = events;
       events = [];
-      return taken;
+      return batch;
     },
   };
 }

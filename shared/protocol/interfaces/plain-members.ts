@@ -46,8 +46,8 @@ export function readModels({
   readonly models?: readonly string[] | null | undefined;
   readonly preset?: unknown;
 }): Pick<RoutedRequest, 'model' | 'fallbackModels' | 'memberOfModel'> {
-  const named = [requestedModel, ...(models ?? [])].filter((id) => id !== undefined && id !== null);
-  const [model, ...fallbackModels] = named.length < 2 ? named : new Set(named);
+  const modelIds = [requestedModel, ...(models ?? [])].filter((id) => id !== undefined && id !== null);
+  const [model, ...fallbackModels] = modelIds.length < 2 ? modelIds : new Set(modelIds);
   if (model === undefined && (preset ?? null) === null)
     throw fail('invalid_request', { message: 'model: is missing', param: 'model' });
   const memberOfModel = (id: string) => {

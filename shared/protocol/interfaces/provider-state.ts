@@ -125,8 +125,8 @@ export function providerStateOfRelayed(json: JsonText): readonly StateReference[
   const body = parseJson(json.text);
   if (!isJsonObject(body)) return [];
   const { file_id, file_ids } = body;
-  const named = Object.keys(body).filter((name) => !partLists.includes(name));
-  return providerStateIn({ ...body, files: { file_id, file_ids } }, [...partLists, ...named, 'files']);
+  const otherFields = Object.keys(body).filter((name) => !partLists.includes(name));
+  return providerStateIn({ ...body, files: { file_id, file_ids } }, [...partLists, ...otherFields, 'files']);
 }
 
 /**
@@ -136,8 +136,8 @@ export function providerStateIn(body: JsonObject, lists = partLists): readonly S
   const found = new Map<string, StateReference>();
   const add = (member: string, value: unknown, isCompared = false): void => {
     if (found.size > providerStateMax || (value ?? null) === null || value === '') return;
-    const named = isJsonObject(value) && typeof value.id === 'string' ? value.id : value;
-    const id = typeof named === 'string' ? named : undefined;
+    const reference = isJsonObject(value) && typeof value.id === 'string' ? value.id : value;
+    const id = typeof reference === 'string' ? reference : undefined;
     const key = id ?? ` ${member}`;
     if (!found.has(key)) found.set(key, { member, isCompared, ...(id === undefined ? {} : { id }) });
   };
@@ -195,9 +195,9 @@ function addParts(value: unknown, trail: (string | number)[], add: Add): void {
 function* idsIn(value: JsonObject): Generator<unknown> {
   if ((isItemReference(value) || isWithoutContent(value)) && !isOwnItemId(value.id)) yield value.id;
   for (const name of idNames) {
-    const named = value[name];
-    if (Array.isArray(named)) yield* named;
-    else if (typeof named === 'string') yield named;
+    const references = value[name];
+    if (Array.isArray(references)) yield* references;
+    else if (typeof references === 'string') yield references;
   }
   for (const name of urlNames) {
     const url = value[name];

@@ -169,7 +169,7 @@ function readSubschema(value: unknown, path: string, reading: SchemaScan): Schem
     if (keyword.role !== 'annotation') copy[name] = readContent(content, keyword, place, reading);
   }
   if (dynamicKeywords.some((name) => copy[name] !== undefined)) reading.dynamic ??= path;
-  for (const added of adaptKeywords(copy, path, reading.draft)) reading.places.set(added, path);
+  for (const adaptedPlace of adaptKeywords(copy, path, reading.draft)) reading.places.set(adaptedPlace, path);
   if (copy.$id !== undefined && path !== '') reading.embeddedId ??= path;
   reading.places.set(copy, path);
   return copy;

@@ -198,10 +198,10 @@ export class RequestBudget {
   }
 
   #count(line: Line, holder: RequestHolder, bytes: number): void {
-    const added = bytes - holder.bytes;
+    const growth = bytes - holder.bytes;
     holder.bytes = bytes;
-    this.bytes += added;
-    line.count(holder.workspace, added);
+    this.bytes += growth;
+    line.count(holder.workspace, growth);
   }
 
   #wait(line: Line, holder: RequestHolder, bytes: number, take: RequestTake): Promise<void> | undefined {

@@ -64,9 +64,9 @@ export function checkMembers<Checked extends Schema>(
 ): z.output<Checked> {
   const good = goodMembers(schema, members);
   if (good !== undefined) return good as z.output<Checked>;
-  const checked = z.safeParse(schema, members, { error: describeIssue });
-  if (checked.success) return checked.data;
-  const faults = checked.error.issues.slice(0, faultsShown).flatMap((issue) => {
+  const result = z.safeParse(schema, members, { error: describeIssue });
+  if (result.success) return result.data;
+  const faults = result.error.issues.slice(0, faultsShown).flatMap((issue) => {
     const { path, message, ...deepest } = deepestOf([issue]) ?? issue;
     if (deepest.code !== 'unrecognized_keys') return [{ param: toPath([...prefix, ...path]), message }];
     return deepest.keys.slice(0, faultsShown).map((name) => ({
@@ -76,9 +76,9 @@ export function checkMembers<Checked extends Schema>(
   });
   // A fault of the whole object follows from the faults of fields.
   const fieldFaults = faults.filter(({ param }) => param !== '');
-  const named = (fieldFaults.length > 0 ? fieldFaults : faults).slice(0, faultsShown);
-  const lines = named.map(({ param, message }) => `${param || 'body'}: ${message}`);
-  throw fail(code, { message: lines.join('; '), param: named[0]?.param || undefined });
+  const namedFaults = (fieldFaults.length > 0 ? fieldFaults : faults).slice(0, faultsShown);
+  const lines = namedFaults.map(({ param, message }) => `${param || 'body'}: ${message}`);
+  throw fail(code, { message: lines.join('; '), param: namedFaults[0]?.param || undefined });
 }
 
 /**
@@ -91,9 +91,9 @@ function goodMembers(schema: Schema, members: unknown): Readonly<Record<string, 
   const good: Record<string, unknown> = { ...members };
   for (const name of loose.required) if (good[name] === undefined) return undefined;
   for (const name of Object.keys(good)) {
-    const checked = Object.hasOwn(loose.shape, name) ? z.safeParse(loose.shape[name] as Schema, good[name]) : undefined;
-    if (checked?.success === false) return undefined;
-    if (checked !== undefined) good[name] = checked.data;
+    const result = Object.hasOwn(loose.shape, name) ? z.safeParse(loose.shape[name] as Schema, good[name]) : undefined;
+    if (result?.success === false) return undefined;
+    if (result !== undefined) good[name] = result.data;
   }
   return good;
 }

@@ -301,9 +301,9 @@ function relayedRequest(
       if (ruled) leftOut = [...unsent, ...ruled.leftOut];
       const { cacheMarks } = clientInterface;
       const isMarked = cacheMarks !== undefined && takesMarks(cacheMarks, candidate);
-      const marked =
+      const markedText =
         isMarked && addsCacheMarks(candidate, request.size()) ? withRelayedMarks(text, cacheMarks.onTools) : text;
-      return asksForWhole(candidate, request) ? withoutStream(marked) : marked;
+      return asksForWhole(candidate, request) ? withoutStream(markedText) : markedText;
     },
   };
   return { request: relayed, leftOut: () => leftOut };

@@ -79,12 +79,12 @@ export function withRelayedMarks(text: string, onTools: boolean): string {
   const tool = onTools
     ? list('tools').findLast((at) => textOf(json, findMember(json, 'defer_loading', at)) !== 'true')
     : undefined;
-  const marked: (readonly [number, string])[] = [
+  const markedPlaces: (readonly [number, string])[] = [
     ...(first.length > 0 ? first : markedContent(json, findMember(json, 'system'))),
     ...turn.flatMap(markedAt),
     ...(tool === undefined ? [] : [[tool, withMember(json.slice(tool))] as const]),
   ].sort(([a], [b]) => json.start(a) - json.start(b));
-  return replaceValues(json, marked);
+  return replaceValues(json, markedPlaces);
 }
 
 const textOf = (json: JsonText, value: number | undefined): string => (value === undefined ? '' : json.slice(value));

@@ -146,10 +146,10 @@ export class EventWindow {
     }
     const wholes = hasWholes ? wholeTextsOf(this.#held, this.#repeated, this.#known) : [];
     const openTexts = pending.map(({ sent, pending: text, kind }) => ({ text: sent + text, kind }));
-    const checked = await this.#options.check([...openTexts, ...wholes].filter(isShown));
-    if (checked.kind !== 'passed') return checked;
-    if (!isEnd && this.#waitsForMore(pending, openTexts, checked.texts)) return [];
-    const passed = checked.texts.values();
+    const result = await this.#options.check([...openTexts, ...wholes].filter(isShown));
+    if (result.kind !== 'passed') return result;
+    if (!isEnd && this.#waitsForMore(pending, openTexts, result.texts)) return [];
+    const passed = result.texts.values();
     const replaced = new Map<Channel, string>();
     for (const [at, channel] of pending.entries()) {
       const { text } = openTexts[at] as CheckedText;
@@ -276,9 +276,9 @@ function masked(
   { spellingFields }: Pick<AnswerTexts, 'spellingFields'>,
 ): AnswerEvent {
   const changes = texts.flatMap((piece) => changesOf(piece, state));
-  const changed = new Set(changes.map(([value]) => value));
+  const changedValues = new Set(changes.map(([value]) => value));
   const changedItems = new Set(
-    texts.flatMap(({ value, signedItem }) => (changed.has(value) ? (signedItem ?? []) : [])),
+    texts.flatMap(({ value, signedItem }) => (changedValues.has(value) ? (signedItem ?? []) : [])),
   );
   const signatures = texts.flatMap((piece): [number, string][] =>
     belongsToChangedItem(piece, changedItems, state) ? [[piece.value, brokenSignatureOf(json, piece.value)]] : [],

@@ -32,14 +32,14 @@ export function wordFinder(words: readonly string[]): FindSpans {
     let turnAt = turnCharacters;
     for (const { token, isApart, start, end } of tokensOf(text)) {
       const name = nameOf(token, isApart);
-      const begun = open;
+      const openMatches = open;
       open = [];
       const advance = (from: number, step: Step | undefined): TextSpan | undefined => {
         if (step === undefined) return undefined;
         if (step.next.size > 0) open.push({ start: from, step });
         return step.isEnd ? { start: from, end } : undefined;
       };
-      for (const one of begun) {
+      for (const one of openMatches) {
         const found = advance(one.start, one.step.next.get(name));
         if (found !== undefined) yield found;
       }

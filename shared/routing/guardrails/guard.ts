@@ -85,9 +85,9 @@ export async function openGuard({
     if (first === undefined) return { kind: 'passed', masked: await withoutThinking(json, grammar, undefined) };
     if (grammar.hasTokens(json)) return { kind: 'tokens', guardrail: first.id };
     const found = await gather(grammar.textsOfRequest(json));
-    const checked = await checkTexts(checks, 'input', found);
-    if (checked.kind !== 'passed') return checked;
-    return { kind: 'passed', masked: await withoutThinking(json, grammar, withTexts(json, found, checked.texts)) };
+    const result = await checkTexts(checks, 'input', found);
+    if (result.kind !== 'passed') return result;
+    return { kind: 'passed', masked: await withoutThinking(json, grammar, withTexts(json, found, result.texts)) };
   }
 
   const outputChecks: TextChecks = { ...checks, deadline: outputDeadline };
@@ -97,13 +97,13 @@ export async function openGuard({
   async function checkAnswer(json: JsonText): Promise<GuardedAnswer> {
     if (writing.length === 0 || answers === undefined) return { kind: 'passed', masked: undefined, isBlocked: false };
     const found = await gather(answers.answerTexts(json));
-    const checked = await checkTexts(outputChecks, 'output', found);
-    if (checked.kind === 'failed') return checked;
-    if (checked.kind === 'passed') {
-      const masked = withTexts(json, found, checked.texts, answers.spellingFields);
+    const result = await checkTexts(outputChecks, 'output', found);
+    if (result.kind === 'failed') return result;
+    if (result.kind === 'passed') {
+      const masked = withTexts(json, found, result.texts, answers.spellingFields);
       return { kind: 'passed', masked, isBlocked: false };
     }
-    return { kind: 'passed', masked: { text: answers.blocked(json, checked.message), dropped: [] }, isBlocked: true };
+    return { kind: 'passed', masked: { text: answers.blocked(json, result.message), dropped: [] }, isBlocked: true };
   }
 
   function checkStream(batches: AsyncIterator<EventBatch, void>, reading: StreamReading) {

@@ -41,12 +41,12 @@ export function failUnsupported(
   const lacking = features.filter(
     (feature) => !remaining.some((candidate) => supports(candidate, feature, interfaceId)),
   );
-  const named = lacking.length > 0 ? lacking : features;
-  const what = named.map((feature) => ('name' in feature ? feature.name : placeOf(feature))).join(', ');
-  const hints = [abilityHint(named), extrasHint(named)].filter((hint) => hint !== '');
+  const namedFeatures = lacking.length > 0 ? lacking : features;
+  const what = namedFeatures.map((feature) => ('name' in feature ? feature.name : placeOf(feature))).join(', ');
+  const hints = [abilityHint(namedFeatures), extrasHint(namedFeatures)].filter((hint) => hint !== '');
   return fail('feature_unsupported', {
     message: [`No eligible provider of the model supports all that is requested: ${what}.`, ...hints].join(' '),
-    param: named.find((feature) => 'member' in feature)?.member,
+    param: namedFeatures.find((feature) => 'member' in feature)?.member,
   });
 }
 
@@ -92,11 +92,11 @@ export function failUntranslatable(lacks: readonly (readonly HubNeed[])[]): Gate
   if (role !== undefined)
     return fail('invalid_request', { message: `${role.member}: this role is unknown.`, param: role.member });
   const lackedByAll = lacked.filter(({ kind }) => lacks.every((one) => one.some((need) => need.kind === kind)));
-  const named = lackedByAll.length > 0 ? lackedByAll : lacked;
-  const what = named.map(({ kind, member }) => (kind === member ? kind : `${kind} (${member})`)).join(', ');
+  const namedNeeds = lackedByAll.length > 0 ? lackedByAll : lacked;
+  const what = namedNeeds.map(({ kind, member }) => (kind === member ? kind : `${kind} (${member})`)).join(', ');
   return fail('feature_unsupported', {
     message: `No eligible provider of the model can be told all that is requested: the format it speaks has no words for ${what}.`,
-    param: named[0]?.member,
+    param: namedNeeds[0]?.member,
   });
 }
 

@@ -293,8 +293,8 @@ function undeclaredText(remaining: readonly Candidate[], requestPolicy: PolicyOp
   const missing = applied.filter(
     (name) => !remaining.some(({ provider }) => satisfies(provider.data_policy, { [name]: policy[name] })),
   );
-  const named = missing.length > 0 ? missing : applied;
-  const texts = named.map(
+  const namedRules = missing.length > 0 ? missing : applied;
+  const texts = namedRules.map(
     (name) => `${policyText(name, policy)} (of the ${requestPolicy[name] === undefined ? 'workspace' : 'request'})`,
   );
   const are = texts.length === 1 ? 'is' : 'are';

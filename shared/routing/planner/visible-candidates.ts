@@ -53,8 +53,8 @@ export function findVisible(
   const profile = readBedrockName(name);
   const listed = profile.name === name ? undefined : findVisible(profile.name, input);
   if (listed !== undefined && profile.region === undefined) return listed;
-  const named = findNamed(name, input);
-  return named.kind === 'found' ? named.model : undefined;
+  const match = findNamed(name, input);
+  return match.kind === 'found' ? match.model : undefined;
 }
 
 function findNamed(name: string, { catalogue, workspace }: VisibilityInput): NamedAtBedrock {
@@ -103,13 +103,13 @@ export function failUnknownModel(
     (model) => workspace.models === 'all' || workspace.models.includes(model),
   );
   const param = request?.memberOfModel(id);
-  const named = request?.namesModelsOf && findNamed(id, { catalogue, workspace });
-  if (named?.kind === 'elsewhere') {
-    const regions = named.regions.slice(0, namedMax).map(quote).join(', ') || 'none';
+  const match = request?.namesModelsOf && findNamed(id, { catalogue, workspace });
+  if (match?.kind === 'elsewhere') {
+    const regions = match.regions.slice(0, namedMax).map(quote).join(', ') || 'none';
     const message = `There is no ${quote(id)} here: its prefix is served by models of that prefix alone. There are: ${regions}.`;
     return fail('unknown_model', { message, param });
   }
-  const meantIds = named?.kind === 'several' ? named.ids : idsMeant(id, { catalogue, workspace });
+  const meantIds = match?.kind === 'several' ? match.ids : idsMeant(id, { catalogue, workspace });
   if (meantIds.length > 1) {
     const ids = meantIds.slice(0, namedMax).map(quote).join(', ');
     return fail('unknown_model', { message: `${quote(id)} may be one of several models: ${ids}.`, param });

@@ -134,7 +134,7 @@ export const isContextOverflow = (details: ErrorDetails): boolean => reasonSigns
 
 export function reasonOf(details: ErrorDetails): RejectionReason | undefined {
   const { code } = details;
-  const named = Object.hasOwn(failedResponseCodes, code) ? failedResponseCodes[code] : undefined;
-  if (named !== undefined) return named === 'invalid' ? undefined : named;
+  const knownReason = Object.hasOwn(failedResponseCodes, code) ? failedResponseCodes[code] : undefined;
+  if (knownReason !== undefined) return knownReason === 'invalid' ? undefined : knownReason;
   return reasonSigns.find(([, matches]) => matches(details))?.[0];
 }

@@ -116,29 +116,29 @@ export function createSqliteStore({ items, transactions, wait, describe }: Sqlit
 }
 
 function preparePut(items: Items, { table, item, condition, returnOld = false }: Put): () => ConditionalResult {
-  const stored = toStoredMap(item);
-  const address = addressOf(table, stored);
-  const write = items.writeOf(address, stored);
+  const storedMap = toStoredMap(item);
+  const address = addressOf(table, storedMap);
+  const write = items.writeOf(address, storedMap);
   return () => {
     const before = condition === undefined && !returnOld ? undefined : items.read(address);
     if (condition !== undefined && !holds(condition, before)) return { kind: 'refused', item: before };
     items.write(write);
-    return { kind: 'written', item: returnOld ? before : stored };
+    return { kind: 'written', item: returnOld ? before : storedMap };
   };
 }
 
 function prepareUpdate(items: Items, update: Update): () => ConditionalResult {
   const { table, key, changes, condition, returnOld = false, returnsNoItem = false } = update;
   const address = checkedAddress(table, key, undefined);
-  const stored = storedChanges(changes);
+  const storedUpdate = storedChanges(changes);
   const { partitionKey }: TableDefinition = tableDefinitions[table];
   return () => {
     const before = items.read(address);
     if (condition !== undefined && !holds(condition, before)) return { kind: 'refused', item: before };
-    const after = applyChanges(before ?? { [partitionKey]: key }, stored);
+    const after = applyChanges(before ?? { [partitionKey]: key }, storedUpdate);
     // A sum may have more digits than its parts.
     for (const attribute in changes.add) toStored(after[attribute]);
-    items.change(address, after, stored);
+    items.change(address, after, storedUpdate);
     return { kind: 'written', item: returnsNoItem ? undefined : returnOld ? before : after };
   };
 }
@@ -152,8 +152,8 @@ function storedChanges(changes: Changes): Changes {
 
 function prepareBatch(items: Items, puts: readonly BatchPut[]): () => void {
   const writes = puts.map(({ table, item }) => {
-    const stored = toStoredMap(item);
-    return items.writeOf(addressOf(table, stored), stored);
+    const storedMap = toStoredMap(item);
+    return items.writeOf(addressOf(table, storedMap), storedMap);
   });
   return () => {
     for (const write of writes) items.write(write);

@@ -23,7 +23,7 @@ export type FeatureVerdict =
 export const carried = (...marks: readonly Mark[]): FeatureVerdict => ({ says: 'carried', marks });
 export const emulated = (...marks: readonly Mark[]): FeatureVerdict => ({ says: 'emulated', marks });
 export const dropped = (...members: readonly string[]): FeatureVerdict => ({ says: 'dropped', members });
-export const refused = (member: string): FeatureVerdict => ({ says: 'refused', member });
+export const refusal = (member: string): FeatureVerdict => ({ says: 'refused', member });
 
 export interface ClientRow<Id extends ClientId = ClientId> {
   /** Name of the feature in the README. */

@@ -1,6 +1,6 @@
 // Features of clients of Messages.
 import { png } from '../png.ts';
-import { type ClientRow, carried, dropped, emulated, everywhere, refused } from './client-row.ts';
+import { type ClientRow, carried, dropped, emulated, everywhere, refusal } from './client-row.ts';
 import type { Json } from './feature-row.ts';
 
 const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
@@ -55,7 +55,7 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
   {
     feature: 'image at a URL',
     asks: bringing(image({ type: 'url', url: 'https://example.com/a.png' })),
-    becomes: { ...everywhere(carried('https://example.com/a.png')), converse: refused(broughtPath) },
+    becomes: { ...everywhere(carried('https://example.com/a.png')), converse: refusal(broughtPath) },
   },
   {
     feature: 'PDF as bytes',
@@ -67,8 +67,8 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
     asks: bringing(document({ type: 'url', url: 'https://example.com/a.pdf' })),
     becomes: {
       ...everywhere(carried('https://example.com/a.pdf')),
-      converse: refused(broughtPath),
-      'chat-completions': refused(broughtPath),
+      converse: refusal(broughtPath),
+      'chat-completions': refusal(broughtPath),
     },
   },
   {
@@ -147,19 +147,19 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
     asks: { stop_sequences: Array.from({ length: 65 }, (_, index) => `END${index}.`) },
     becomes: {
       ...everywhere(carried('END64.')),
-      responses: refused('stop_sequences'),
-      'chat-completions': refused('stop_sequences'),
+      responses: refusal('stop_sequences'),
+      'chat-completions': refusal('stop_sequences'),
     },
   },
   {
     feature: 'one of `stop_sequences` of more than 256 characters',
     asks: { stop_sequences: ['E'.repeat(257)] },
-    becomes: { ...everywhere(carried('E'.repeat(257))), responses: refused('stop_sequences') },
+    becomes: { ...everywhere(carried('E'.repeat(257))), responses: refusal('stop_sequences') },
   },
   {
     feature: 'a request to compact (`compaction`)',
     asks: { compaction: { type: 'summarize' } },
-    becomes: everywhere(refused('compaction')),
+    becomes: everywhere(refusal('compaction')),
   },
   {
     feature: 'the effort and the life of one message',
@@ -244,7 +244,7 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
   {
     feature: 'tools of a provider that must be called',
     asks: { tools: [webSearch], tool_choice: { type: 'any' } },
-    becomes: everywhere(refused('tool_choice')),
+    becomes: everywhere(refusal('tool_choice')),
   },
   {
     feature: 'what a provider ran, in history',
@@ -280,26 +280,26 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
     },
     becomes: everywhere(emulated('get_weather', 'Tool found: get_weather')),
   },
-  { feature: '`thread`', asks: { thread: { type: 'create' } }, becomes: everywhere(refused('thread')) },
+  { feature: '`thread`', asks: { thread: { type: 'create' } }, becomes: everywhere(refusal('thread')) },
   {
     feature: '`mcp_servers`',
     asks: { mcp_servers: [{ type: 'url', url: 'https://mcp.example', name: 'm' }] },
-    becomes: everywhere(refused('mcp_servers')),
+    becomes: everywhere(refusal('mcp_servers')),
   },
-  { feature: '`container`', asks: { container: 'container_1' }, becomes: everywhere(refused('container')) },
+  { feature: '`container`', asks: { container: 'container_1' }, becomes: everywhere(refusal('container')) },
   {
     feature: 'file ids',
     asks: bringing(document({ type: 'file', file_id: 'file_1' })),
-    becomes: everywhere(refused(broughtPath)),
+    becomes: everywhere(refusal(broughtPath)),
   },
   {
     feature: 'compactions',
     asks: saying(user(text('Hello')), assistant({ type: 'compaction', content: 'So far.' }), user(text('Go on.'))),
-    becomes: everywhere(refused('messages[1].content[0]')),
+    becomes: everywhere(refusal('messages[1].content[0]')),
   },
   {
     feature: 'blocks of another type',
     asks: bringing({ type: 'hologram', data: 'x' }),
-    becomes: everywhere(refused(broughtPath)),
+    becomes: everywhere(refusal(broughtPath)),
   },
 ];

@@ -1,6 +1,6 @@
 // Features of clients of Responses.
 import { png } from '../png.ts';
-import { type ClientRow, carried, dropped, emulated, everywhere, refused } from './client-row.ts';
+import { type ClientRow, carried, dropped, emulated, everywhere, refusal } from './client-row.ts';
 import type { Json } from './feature-row.ts';
 
 const city = {
@@ -60,7 +60,7 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
   {
     feature: 'image at a URL',
     asks: bringing(image('https://example.com/a.png')),
-    becomes: { ...everywhere(carried('https://example.com/a.png')), converse: refused(broughtPath) },
+    becomes: { ...everywhere(carried('https://example.com/a.png')), converse: refusal(broughtPath) },
   },
   { feature: 'PDF as bytes', asks: bringing(pdf), becomes: everywhere(carried('JVBERi0=')) },
   {
@@ -68,14 +68,14 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
     asks: bringing({ type: 'input_file', file_url: 'https://example.com/a.pdf' }),
     becomes: {
       ...everywhere(carried('https://example.com/a.pdf')),
-      converse: refused(broughtPath),
-      'chat-completions': refused(broughtPath),
+      converse: refusal(broughtPath),
+      'chat-completions': refusal(broughtPath),
     },
   },
   {
     feature: 'audio',
     asks: bringing({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }),
-    becomes: { ...everywhere(refused(broughtPath)), 'generate-content': carried('AAAA') },
+    becomes: { ...everywhere(refusal(broughtPath)), 'generate-content': carried('AAAA') },
   },
   {
     feature: '`tools` of the type `function`, `strict`',
@@ -132,7 +132,7 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
   {
     feature: '`generate: false`, `prompt_cache_options.prewarm`',
     asks: { generate: false, prompt_cache_options: { prewarm: true } },
-    becomes: everywhere(refused('generate')),
+    becomes: everywhere(refusal('generate')),
   },
   { feature: '`temperature`', asks: { temperature: 0.25 }, becomes: everywhere(carried('"temperature":0.25')) },
   { feature: '`top_p`', asks: { top_p: 0.5 }, becomes: everywhere(carried(/"top_?[pP]":0.5/)) },
@@ -214,7 +214,7 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
   {
     feature: 'tools of a provider that must be called',
     asks: { tools: [weather, { type: 'web_search' }], tool_choice: { type: 'web_search' } },
-    becomes: everywhere(refused('tool_choice')),
+    becomes: everywhere(refusal('tool_choice')),
   },
   {
     feature: '`user`, `safety_identifier`',
@@ -240,29 +240,29 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
   {
     feature: '`previous_response_id`',
     asks: { previous_response_id: 'resp_1' },
-    becomes: everywhere(refused('previous_response_id')),
+    becomes: everywhere(refusal('previous_response_id')),
   },
-  { feature: '`conversation`', asks: { conversation: 'conv_1' }, becomes: everywhere(refused('conversation')) },
-  { feature: 'a stored `prompt`', asks: { prompt: { id: 'pmpt_1' } }, becomes: everywhere(refused('prompt')) },
+  { feature: '`conversation`', asks: { conversation: 'conv_1' }, becomes: everywhere(refusal('conversation')) },
+  { feature: 'a stored `prompt`', asks: { prompt: { id: 'pmpt_1' } }, becomes: everywhere(refusal('prompt')) },
   {
     feature: '`item_reference`',
     asks: asking(ask, { type: 'item_reference', id: 'msg_1' }),
-    becomes: everywhere(refused('input[1]')),
+    becomes: everywhere(refusal('input[1]')),
   },
   {
     feature: 'file ids',
     asks: bringing({ type: 'input_file', file_id: 'file_1' }),
-    becomes: everywhere(refused(broughtPath)),
+    becomes: everywhere(refusal(broughtPath)),
   },
   {
     feature: 'compactions',
     asks: asking(ask, { type: 'compaction', encrypted_content: 'x' }),
-    becomes: everywhere(refused('input[1]')),
+    becomes: everywhere(refusal('input[1]')),
   },
   {
     feature: 'items and parts of another type',
     asks: asking(ask, { type: 'hologram', text: 'x' }),
-    becomes: everywhere(refused('input[1]')),
+    becomes: everywhere(refusal('input[1]')),
   },
-  { feature: '`top_logprobs`', asks: { top_logprobs: 2 }, becomes: everywhere(refused('top_logprobs')) },
+  { feature: '`top_logprobs`', asks: { top_logprobs: 2 }, becomes: everywhere(refusal('top_logprobs')) },
 ];

@@ -78,7 +78,7 @@ describe('random histories', () => {
     readonly readAnew: boolean;
     /** The latest read of this key after the question. */
     readonly latest: Read;
-    readonly served: Promise<Read | undefined>;
+    readonly result: Promise<Read | undefined>;
   }
 
   async function play(history: Steps, sizeMax: number): Promise<{ questions: Question[]; keptSize: number }> {
@@ -91,17 +91,17 @@ describe('random histories', () => {
       const known = reads.findLast((read) => read.key === key);
       const former = known?.state ?? 'none';
       let latest = known;
-      const served = cache.get(key, () => {
+      const result = cache.get(key, () => {
         const answer = Promise.withResolvers<Read | undefined>();
         latest = { ...answer, key: key, askedAtMs: clock.nowMs(), size: 0, state: 'open' };
         reads.push(latest);
         return answer.promise;
       });
       // The test compares the result at its end.
-      served.catch(() => {});
+      result.catch(() => {});
       if (latest === undefined) throw new Error(`${key} was served and never read`);
       const ageMs = clock.nowMs() - (known?.askedAtMs ?? 0);
-      return { ageMs, former, readAnew: latest !== known, latest, served };
+      return { ageMs, former, readAnew: latest !== known, latest, result };
     }
 
     async function answer(read: Read, state: 'value' | 'absent' | 'failed', size: number): Promise<void> {
@@ -159,8 +159,8 @@ describe('random histories', () => {
 
     it('serves what the latest read gave, value or failure, however late an earlier one ends', () =>
       always(async ({ questions }) => {
-        for (const { served, latest } of questions) {
-          const [servedResult, wantedResult] = await Promise.allSettled([served, latest.promise]);
+        for (const { result, latest } of questions) {
+          const [servedResult, wantedResult] = await Promise.allSettled([result, latest.promise]);
           expect(servedResult).toEqual(wantedResult);
           if (servedResult.status === 'fulfilled')
             expect(servedResult.value === undefined || servedResult.value === latest).toBe(true);

@@ -227,8 +227,8 @@ describe('of very many parts each is looked at a few times only', () => {
     });
     const metadata = { messages };
     expect(readOf(mistral, { metadata, messages })).toEqual({ read: 2, written: { metadata, messages: joined('x') } });
-    const changed = messages.map((message) => ({ ...message, content: 'y' }));
-    expect(readOf(mistral, { messages: changed })).toEqual({ read: 2, written: { messages: joined('y') } });
+    const otherMessages = messages.map((message) => ({ ...message, content: 'y' }));
+    expect(readOf(mistral, { messages: otherMessages })).toEqual({ read: 2, written: { messages: joined('y') } });
     const lenient = { ...mistral, acceptsConsecutiveTurns: true, acceptsDeveloperRole: true, callIds: 'any' } as const;
     expect(readOf(lenient, { messages })).toEqual({ read: 0, written: { messages } });
   });

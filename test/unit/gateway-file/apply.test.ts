@@ -21,7 +21,7 @@ import { type Store, StoreUnavailable } from '../../../shared/storage/store/inde
 import { countingWrites } from '../../support/counting-writes.ts';
 import { readmeExamples, wholeExamples } from '../../support/readme-examples.ts';
 import { startTestStore, type TestStore } from '../../support/test-store.ts';
-import { applyTo, changed, planOn, storesOn } from './applying.ts';
+import { applyTo, changedResources, planOn, storesOn } from './applying.ts';
 import { exampleKey, exampleText, fileOf, spoiled } from './example-file.ts';
 
 let database: TestStore;
@@ -41,7 +41,7 @@ const catalogueText = exampleText.slice(0, exampleText.indexOf('workspaces:'));
 const withWorkspace = (workspaceText: string) => `${catalogueText}workspaces:\n  - ${workspaceText}\n`;
 
 it('a file that is applied twice writes nothing the second time, and one that names others leaves what it made', async () => {
-  expect(changed(await apply(exampleText))).toEqual([
+  expect(changedResources(await apply(exampleText))).toEqual([
     'catalogue: created',
     'workspace team-a: created',
     'byok connection to acme of team-a: created',
@@ -49,10 +49,10 @@ it('a file that is applied twice writes nothing the second time, and one that na
     'key ci of team-a: created',
   ]);
   const { store, writes } = countingWrites(database.store);
-  expect(changed(await apply(exampleText, store))).toEqual([]);
+  expect(changedResources(await apply(exampleText, store))).toEqual([]);
   expect(writes()).toBe(0);
-  expect(changed(await apply(withWorkspace('{ id: team-b }')))).toEqual(['workspace team-b: created']);
-  expect(changed(await apply(exampleText))).toEqual([]);
+  expect(changedResources(await apply(withWorkspace('{ id: team-b }')))).toEqual(['workspace team-b: created']);
+  expect(changedResources(await apply(exampleText))).toEqual([]);
 });
 
 // Applying a file that does not mention a stored object does not remove it.
@@ -64,7 +64,7 @@ describe('what a file leaves out', () => {
     const read = async () => (await storesOn(database.store).catalogues.read())?.service;
     expect(await read()).toEqual({ function_execution: 'enabled', function_concurrency: 200, queue_ms: 2_000 });
     await apply(spoiled('function_execution: enabled', 'function_execution: disabled'));
-    expect(changed(await apply(without))).toEqual([]);
+    expect(changedResources(await apply(without))).toEqual([]);
     expect(await read()).toMatchObject({ function_execution: 'disabled' });
   });
 
@@ -76,9 +76,9 @@ describe('what a file leaves out', () => {
     expect(await createdAt()).toEqual([1_800_000_000, 1_800_000_000]);
     const later = { nowMs: 1_900_000_000_000, readVariable: () => undefined, randomness: systemRandomness };
     const plan = await planGatewayFile({ ...later, file: fileOf(undated), stores: storesOn(database.store) });
-    expect(changed(plan)).toEqual([]);
+    expect(changedResources(plan)).toEqual([]);
     await apply(exampleText);
-    expect(changed(await apply(undated))).toEqual([]);
+    expect(changedResources(await apply(undated))).toEqual([]);
     expect(await createdAt()).toEqual([1_760_000_000, 1_760_000_000]);
   });
 
@@ -90,9 +90,9 @@ describe('what a file leaves out', () => {
     expect(await functionRecord()).toMatchObject({ status: 'enabled', active: null });
     await functionStore.activate('team-a', 'classify-ticket', 'r2', 1_790_000_000_000);
     await functionStore.disable('team-a', 'classify-ticket');
-    expect(changed(await apply(silent))).toEqual([]);
+    expect(changedResources(await apply(silent))).toEqual([]);
     expect(await functionRecord()).toMatchObject({ status: 'disabled', active: 'r2' });
-    expect(changed(await apply(exampleText))).toEqual(['function classify-ticket of team-a: changed']);
+    expect(changedResources(await apply(exampleText))).toEqual(['function classify-ticket of team-a: changed']);
     expect(await functionRecord()).toMatchObject({ status: 'enabled', active: 'r2' });
     await apply(spoiled('active: r2', 'active: null'));
     expect(await functionRecord()).toMatchObject({ active: null });
@@ -103,7 +103,7 @@ describe('what a file leaves out', () => {
       ', expires_at: 2028-01-01, models: [acme/large-1], spend_limit_reset: monthly, tags: { team: search } }';
     await apply(spoiled(keyLine, keyLine.replace(' }', rules)));
     const { store, writes } = countingWrites(database.store);
-    expect(changed(await apply(exampleText, store))).toEqual([]);
+    expect(changedResources(await apply(exampleText, store))).toEqual([]);
     expect(writes()).toBe(0);
     const none = keyLine.replace(' }', ', expires_at: null, models: all, spend_limit_reset: null, tags: {} }');
     const plan = await planOn(database.store, spoiled(keyLine, none));
@@ -132,7 +132,7 @@ it('a key whose end is in the past when the file gives it is reported, once', as
 it('a function with cases that a file activates can be applied to a fresh store', async () => {
   const cases = 'input: { type: object, schema: { type: object, required: [ticket] } }';
   const text = spoiled(cases, `${cases}\n            cases: [{ input: { ticket: a }, expect: { contains: b } }]`);
-  expect(changed(await apply(text))).toContain('function classify-ticket of team-a: created');
+  expect(changedResources(await apply(text))).toContain('function classify-ticket of team-a: created');
   expect(await functionRecord()).toMatchObject({ active: 'r2' });
 });
 
@@ -168,7 +168,7 @@ describe('a key', () => {
     expect(failure).toBeInstanceOf(ApplyInterrupted);
     const { report } = failure as ApplyInterrupted;
     expect(report.createdKeys).toHaveLength(1);
-    expect(changed(report)).toEqual([
+    expect(changedResources(report)).toEqual([
       'catalogue: created',
       'workspace team-a: created',
       'byok connection to acme of team-a: created',
@@ -181,7 +181,9 @@ describe('a key', () => {
     await apply(exampleText);
     await revoke(exampleKey);
     await apply(spoiled(exampleKey, other));
-    expect(changed(await apply(spoiled(keyLine, '{ name: ci, rpm: 7 }')))).toEqual(['key ci of team-a: changed']);
+    expect(changedResources(await apply(spoiled(keyLine, '{ name: ci, rpm: 7 }')))).toEqual([
+      'key ci of team-a: changed',
+    ]);
     expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'revoked', rpm: 60 });
     await revoke(other);
     const { store, writes } = countingWrites(database.store);
@@ -194,9 +196,9 @@ describe('a key', () => {
     for (const rpm of [1, 2, 3]) {
       await apply(spoiled(keyLine, `{ name: ci, rpm: ${rpm}, key: ${createApiKey(systemRandomness)} }`));
       const revokedFile = spoiled(keyLine, `{ name: ci, rpm: ${rpm}0, status: revoked }`);
-      expect(changed(await apply(revokedFile))).toEqual(['key ci of team-a: changed']);
+      expect(changedResources(await apply(revokedFile))).toEqual(['key ci of team-a: changed']);
       const { store, writes } = countingWrites(database.store);
-      expect(changed(await apply(revokedFile, store))).toEqual([]);
+      expect(changedResources(await apply(revokedFile, store))).toEqual([]);
       expect(writes()).toBe(0);
     }
   });
@@ -209,7 +211,7 @@ describe('a key', () => {
       await apply(exampleText);
       const text = spoiled('"2.50"', '"2.60"', spoiled(keyLine, line.replace('rpm: 60', 'rpm: 5')));
       expect(
-        changed(
+        changedResources(
           await apply(
             text,
             storeThatFirst('config', () => revoke(exampleKey)),
@@ -228,7 +230,7 @@ it('the file with every field can be applied to a fresh store, and twice changes
   );
   const report = await apply(text);
   expect(report.changes.every(({ change }) => change === 'created')).toBe(true);
-  expect(changed(await apply(text))).toEqual([]);
+  expect(changedResources(await apply(text))).toEqual([]);
 });
 
 describe('what only the store can tell is refused by its place, and nothing is written', () => {
@@ -293,7 +295,7 @@ describe('what only the store can tell is refused by its place, and nothing is w
     await apply(exampleText);
     const workspaceText =
       '{ id: team-a, presets: [{ slug: terse, designated: "1" }], functions: [{ id: classify-ticket, kind: prompt, active: r2 }] }';
-    expect(changed(await apply(withWorkspace(workspaceText)))).toEqual([]);
+    expect(changedResources(await apply(withWorkspace(workspaceText)))).toEqual([]);
   });
 });
 

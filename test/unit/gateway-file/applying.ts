@@ -59,5 +59,5 @@ export const planOn = (store: Store, text: string): Promise<GatewayFilePlan> =>
   planGatewayFile({ ...optionsFor(text), stores: storesOn(store) });
 
 /** Returns every change except `unchanged`. */
-export const changed = ({ changes }: { readonly changes: readonly PlannedChange[] }): string[] =>
+export const changedResources = ({ changes }: { readonly changes: readonly PlannedChange[] }): string[] =>
   changes.filter(({ change }) => change !== 'unchanged').map(({ resource, change }) => `${resource}: ${change}`);

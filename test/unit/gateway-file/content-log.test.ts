@@ -7,7 +7,7 @@ import { contentKeeps } from '../../../shared/foundation/constants/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
 import '../../support/property-seed.ts';
 import { startTestStore, type TestStore } from '../../support/test-store.ts';
-import { applyTo, changed, storesOn } from './applying.ts';
+import { applyTo, changedResources, storesOn } from './applying.ts';
 import { exampleKey, pathsOf, problemsOf } from './example-file.ts';
 
 let database: TestStore;
@@ -62,7 +62,7 @@ describe('a content log in a file', () => {
     await applyTo(database.store, 'providers: []\nmodels: []\nworkspaces: [{ id: team, content_log: { keep: 7d } }]');
     const exportedText = gatewayFileText((await exportGatewayFile(storesOn(database.store), undefined)).file);
     expect(exportedText).toContain('keep: 7d');
-    expect(changed(await applyTo(database.store, exportedText))).toEqual([]);
+    expect(changedResources(await applyTo(database.store, exportedText))).toEqual([]);
     expect(await storedLogs()).toEqual([{ keep: '7d', share: 1 }, { keep: '30d' }]);
   });
 

@@ -65,9 +65,9 @@ export async function goToIdentityProvider({ client_id, authorization_endpoint, 
 export async function completeSignIn(): Promise<void> {
   const response = new URLSearchParams(location.search);
   if (!response.has('state') || !(response.has('code') || response.has('error'))) return;
-  const stored = sessionStorage.getItem(pendingSignInName);
+  const storedText = sessionStorage.getItem(pendingSignInName);
   sessionStorage.removeItem(pendingSignInName);
-  const pendingSignIn = stored === null ? undefined : (JSON.parse(stored) as SignInRequest);
+  const pendingSignIn = storedText === null ? undefined : (JSON.parse(storedText) as SignInRequest);
   // A code is valid once, so it is removed from the browser's history.
   history.replaceState(null, '', location.pathname + (pendingSignIn?.search ?? ''));
   try {

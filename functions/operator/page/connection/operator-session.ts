@@ -23,8 +23,8 @@ const tellAll = () => {
 };
 
 function readIdentity(): IdentitySession | undefined {
-  const stored = sessionStorage.getItem(tokenName);
-  return stored === null ? undefined : (JSON.parse(stored) as IdentitySession);
+  const storedText = sessionStorage.getItem(tokenName);
+  return storedText === null ? undefined : (JSON.parse(storedText) as IdentitySession);
 }
 
 /** The text after `Bearer`. */

@@ -52,17 +52,17 @@ const typingPauseMs = 200;
 
 /** Shows a field that searches the names and ids of a list while the person types. */
 export const Search = ({ address }: Pick<FilterProperties, 'address'>) => {
-  const stored = searchOf(address) ?? '';
-  const [text, setText] = useState(stored);
-  const applied = useRef(stored);
+  const storedSearch = searchOf(address) ?? '';
+  const [text, setText] = useState(storedSearch);
+  const applied = useRef(storedSearch);
   const [latest, timer] = [useRef(address), useRef<ReturnType<typeof setTimeout>>(undefined)];
   latest.current = address;
   useEffect(() => () => clearTimeout(timer.current), [timer]);
   // Another link of the page may have changed the text.
-  if (stored !== applied.current) {
-    applied.current = stored;
+  if (storedSearch !== applied.current) {
+    applied.current = storedSearch;
     clearTimeout(timer.current);
-    setText(stored);
+    setText(storedSearch);
   }
   const apply = (value: string) => {
     clearTimeout(timer.current);

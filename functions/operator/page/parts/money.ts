@@ -23,11 +23,11 @@ function decimalsFor(amounts: readonly string[], isExact: boolean): number {
   const sizes = amounts.map((text) => Math.abs(Number(text))).filter((size) => size > 0);
   if (sizes.length === 0) return centDecimals;
   const largest = Math.max(...sizes);
-  const wanted =
+  const decimals =
     largest < tinyBelow
       ? decimalsOf(largest, tinyDigits)
       : Math.min(columnDecimalsMax, decimalsOf(Math.min(...sizes), smallestDigits));
-  return Math.max(centDecimals, Math.min(wanted, longest));
+  return Math.max(centDecimals, Math.min(decimals, longest));
 }
 
 /** Returns a format for these amounts. `isExact` shows all decimals, as for prices and limits. */

@@ -165,13 +165,13 @@ const differing = (value: Part, before: Part) =>
  */
 export function changedSettings(rows: SettingRows, form: HTMLFormElement, stored: object | undefined) {
   const values = formValues(form);
-  const changed: Record<string, unknown> = {};
+  const changedSettings: Record<string, unknown> = {};
   for (const [name, { kind }] of Object.entries(rows)) {
     const [value, before] = [readers[kind](values, name), valueAt(stored, name)];
     if (textOf(kind, value) === textOf(kind, before)) continue;
     const [setting = '', field] = name.split('.');
-    if (field !== undefined) changed[setting] = { ...(changed[setting] as object), [field]: value };
-    else changed[setting] = kind === 'contentLog' ? differing(value as Part, before as Part) : value;
+    if (field !== undefined) changedSettings[setting] = { ...(changedSettings[setting] as object), [field]: value };
+    else changedSettings[setting] = kind === 'contentLog' ? differing(value as Part, before as Part) : value;
   }
-  return changed;
+  return changedSettings;
 }

@@ -88,13 +88,13 @@ const States = ({ models }: Pick<Provider, 'models'>) => {
     <span class="lines">
       {present.map((state) => {
         const at = models.filter((one) => one.state === state).map(({ model }) => model);
-        const named = silentStates.includes(state) ? [] : at.slice(0, namedModels);
-        const others = at.length - named.length;
-        const rest = others === 0 ? [] : [`${count(others)}${named.length > 0 ? ' more' : ''}`];
+        const namedModelIds = silentStates.includes(state) ? [] : at.slice(0, namedModels);
+        const others = at.length - namedModelIds.length;
+        const rest = others === 0 ? [] : [`${count(others)}${namedModelIds.length > 0 ? ' more' : ''}`];
         return (
           <span key={state}>
             <span class={`state ${state.replaceAll(' ', '-')}`}>{state}</span>{' '}
-            <span class="muted">at {[...named, ...rest].join(', ')}</span>
+            <span class="muted">at {[...namedModelIds, ...rest].join(', ')}</span>
           </span>
         );
       })}

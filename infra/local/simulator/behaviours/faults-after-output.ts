@@ -89,8 +89,12 @@ export const faultsAfterOutput: Behaviours = {
   garbage: late({
     stream: (frames, call) => {
       const before = throughOutput(frames, outputsBefore(call));
-      const broken: Frame = { ...(before.at(-1) ?? {}), carries: 'other', text: '{"id":"chatcmpl-1","choices":[{' };
-      return [...before, broken, ...frames.slice(before.length)];
+      const brokenFrame: Frame = {
+        ...(before.at(-1) ?? {}),
+        carries: 'other',
+        text: '{"id":"chatcmpl-1","choices":[{',
+      };
+      return [...before, brokenFrame, ...frames.slice(before.length)];
     },
     json: () => body(200, 'application/json', 'Service is warming up, please try again {'),
   }),

@@ -25,7 +25,7 @@ const messages: Readonly<Record<string, string>> = {
 };
 
 /** Type and message by code. */
-const named: Readonly<Record<string, readonly [type: string, message: string]>> = {
+const errorsByCode: Readonly<Record<string, readonly [type: string, message: string]>> = {
   context_length_exceeded: ['invalid_request_error', 'prompt is too long: 9001 tokens > 8192 maximum'],
   max_tokens_exceeded: [
     'invalid_request_error',
@@ -63,6 +63,7 @@ export function messagesError(status: number, code = '', message?: string) {
   const byStatus = types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
   // The details name the fault of a thread.
   const details = code.startsWith('thread_') ? { details: { error_code: code } } : {};
-  const [type, text] = named[code] ?? (code in messages ? [code, messages[code]] : [byStatus, messages[byStatus]]);
+  const [type, text] =
+    errorsByCode[code] ?? (code in messages ? [code, messages[code]] : [byStatus, messages[byStatus]]);
   return { type: 'error', error: { type, message: message ?? text, ...details }, request_id: 'req_simulator' };
 }

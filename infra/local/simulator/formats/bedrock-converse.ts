@@ -29,7 +29,7 @@ const types: Readonly<Record<number, readonly [type: string, message: string]>> 
 };
 
 /** Type and message by code. */
-const named: Readonly<Record<string, readonly [type: string, message: string]>> = {
+const errorsByCode: Readonly<Record<string, readonly [type: string, message: string]>> = {
   UnrecognizedClientException: [
     'UnrecognizedClientException',
     'The security token included in the request is invalid.',
@@ -245,7 +245,7 @@ export const converseTokens: SimulatorFormat = {
 function typeAndMessage(status: number, code = ''): readonly [type: string, message: string] {
   const [type, message] =
     types[status] ?? (status < 500 ? ['ValidationException', 'The request is not valid.'] : internal);
-  return named[code] ?? (code.endsWith('Exception') ? [code, message] : [type, message]);
+  return errorsByCode[code] ?? (code.endsWith('Exception') ? [code, message] : [type, message]);
 }
 
 export function bedrockError(status: number, code?: string, message?: string) {

@@ -87,8 +87,8 @@ export function readCountTokens(call: Received): ModelRequest | string {
   const { generateContentRequest: wrapped, ...beside } = body;
   if (wrapped !== undefined && 'contents' in beside)
     return 'Only one of contents and generateContentRequest can be set.';
-  const named = wrapped?.model;
-  if (wrapped !== undefined && named !== `models/${call.fromPath.model}`) {
+  const modelName = wrapped?.model;
+  if (wrapped !== undefined && modelName !== `models/${call.fromPath.model}`) {
     return '* CountTokensRequest.generate_content_request.model: must be the model of the path';
   }
   const unknown = Object.keys(beside).find((name) => name !== 'contents');

@@ -27,7 +27,7 @@ const statuses: Readonly<Record<number, readonly [status: string, message: strin
 };
 
 /** Message and usual status by code. */
-const named: Readonly<Record<string, readonly [status: number, message: string]>> = {
+const errorsByCode: Readonly<Record<string, readonly [status: number, message: string]>> = {
   api_key_invalid: [400, 'API key not valid. Please pass a valid API key.'],
   context_length_exceeded: [400, 'The input token count (9001) exceeds the maximum number of tokens allowed (8192).'],
   max_tokens_exceeded: [
@@ -64,7 +64,7 @@ const invalidKeyDetails = [
 const internal = ['INTERNAL', 'An internal error has occurred. Please retry.'] as const;
 
 /** Returns an error within a stream. The status 200 was sent already, so the error's code is the status. */
-const googleStreamError = (code = '') => googleError(named[code]?.[0] ?? 500, code);
+const googleStreamError = (code = '') => googleError(errorsByCode[code]?.[0] ?? 500, code);
 
 /**
  * Returns the parts of calls. Arguments of functions are not streamed, so a call is one part. The first of parallel
@@ -201,5 +201,5 @@ export const countContents: SimulatorFormat = {
 export function googleError(status: number, code = '', message?: string) {
   const [word, text] = statuses[status] ?? (status < 500 ? ['FAILED_PRECONDITION', 'Precondition failed.'] : internal);
   const details = code === 'api_key_invalid' ? { details: invalidKeyDetails } : {};
-  return { error: { code: status, message: message ?? named[code]?.[1] ?? text, status: word, ...details } };
+  return { error: { code: status, message: message ?? errorsByCode[code]?.[1] ?? text, status: word, ...details } };
 }

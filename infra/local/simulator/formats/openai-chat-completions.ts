@@ -55,14 +55,19 @@ function read({ body: json }: Received): ModelRequest | string {
   if (!messages.every(isMessage)) return "Invalid 'messages': every message needs a role.";
   const invalid = invalidMember(body) ?? invalidCall(body) ?? invalidResult(messages);
   if (invalid !== undefined) return invalid;
-  const named = typeof choice === 'object' ? choice?.function?.name : undefined;
+  const functionName = typeof choice === 'object' ? choice?.function?.name : undefined;
   return {
     ...plainRequest,
     model,
     isStream: body.stream === true,
     turns: messages.map(turnOf),
     tools: Array.isArray(body.tools) ? body.tools.map((tool) => tool.function) : [],
-    toolChoice: named !== undefined ? { name: named } : choice === 'none' || choice === 'required' ? choice : 'auto',
+    toolChoice:
+      functionName !== undefined
+        ? { name: functionName }
+        : choice === 'none' || choice === 'required'
+          ? choice
+          : 'auto',
     isParallel: body.parallel_tool_calls !== false,
     outputTokensMax: body.max_completion_tokens ?? body.max_tokens ?? undefined,
     stopSequences: typeof stop === 'string' ? [stop] : (stop ?? []),

@@ -89,11 +89,11 @@ const frames =
       ...facts(body),
       ...usageMember('usage', completion, usageJson),
     }));
-    const named = (carries: Frame['carries']) => (event: { readonly type: string }) => ({
+    const eventFrame = (carries: Frame['carries']) => (event: { readonly type: string }) => ({
       ...jsonFrame(carries, event),
       event: event.type,
     });
-    return [...partials.map(named('output')), ...whole.map(named('finish'))];
+    return [...partials.map(eventFrame('output')), ...whole.map(eventFrame('finish'))];
   };
 
 const format = (name: string, path: RegExp, prefix: string): SimulatorFormat => ({

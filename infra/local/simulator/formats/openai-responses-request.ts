@@ -88,10 +88,10 @@ function toolChoiceOf(choice: SimulatedResponsesBody['tool_choice']): ModelReque
 }
 
 export const itemsOfInput = (input: string | readonly InputItem[]): readonly InputItem[] =>
-  typeof input === 'string' ? [{ role: 'user', content: input }] : input.map(named);
+  typeof input === 'string' ? [{ role: 'user', content: input }] : input.map(withType);
 
 /** Resolves an item that is only an id, and refers to a stored item. */
-const named = (item: InputItem): InputItem => {
+const withType = (item: InputItem): InputItem => {
   const { type, ...rest } = item ?? {};
   if ((type ?? null) !== null || typeof item !== 'object') return item;
   return rest.role === undefined && rest.id !== undefined ? { ...rest, type: 'item_reference' } : rest;

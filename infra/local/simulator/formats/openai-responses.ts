@@ -170,13 +170,13 @@ function keep(call: SimulatorCall, response: ResponseJson, frames?: readonly Fra
 function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly Frame[] {
   const choice = choiceOf(completion);
   const items = itemsOf(call, choice);
-  const begun = { response: responseJson(call, completion, {}) };
+  const createdEvent = { response: responseJson(call, completion, {}) };
   const type = ['length', 'content_filter'].includes(choice.finishReason ?? '') ? 'incomplete' : 'completed';
   const ended = { output: items.map(({ whole }) => whole), ...endOf(completion, choice) };
   const last = responseJson(call, completion, ended);
   const all = [
-    event('role', 'response.created', begun),
-    event('role', 'response.in_progress', begun),
+    event('role', 'response.created', createdEvent),
+    event('role', 'response.in_progress', createdEvent),
     ...items.flatMap(({ start, whole, events }, index) => [
       event('other', 'response.output_item.added', { output_index: index, item: start }),
       ...events({ output_index: index }),

@@ -69,7 +69,7 @@ function openChunkReader(choices: number): EventReader {
 // is invalid_function_request, whatever its type.
 
 /** Fields that are checked. In a body that is too large, the faults of these fields are reported first. */
-const checked = {
+const checkedMembers = {
   names: new Set(['model', 'messages']),
   shapes: { messages: { items: membersOf({ role: {} }) } },
   indivisible: new Set<string>(),
@@ -80,7 +80,7 @@ const readFunctionRequest = (json: JsonText, reading: RequestReading): ChatReque
 
 function read(json: JsonText, { bodyBytes, dropsUnusedFields }: RequestReading): ChatRequest | GatewayError {
   const isWithinSize = bodyBytes <= functionBodyMaxBytes;
-  const raw = isWithinSize ? (parseJson(json.text) as Record<string, unknown>) : readMembers(json, checked);
+  const raw = isWithinSize ? (parseJson(json.text) as Record<string, unknown>) : readMembers(json, checkedMembers);
   const { model, messages } = raw;
   const request = readChatRequest({ model, messages });
   if (request instanceof GatewayError) return request;

@@ -53,8 +53,8 @@ function readCompletion(json: JsonText): ReadAnswer {
     return { kind: 'refused', refused: { usage: readReportedUsage(json), outputBytes: json.text.length } };
   }
   if (!choices.every(hasValidIndex)) return { kind: 'unreadable' };
-  const broken = brokenEndIn(choices);
-  if (broken !== undefined) return { kind: 'error', error: broken };
+  const brokenEnding = brokenEndIn(choices);
+  if (brokenEnding !== undefined) return { kind: 'error', error: brokenEnding };
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
   const answer = { text: json.text, json, usage: readReportedUsage(json), outputBytes, model: modelIn(details) };
   const choiceDetails = { finishReasons: finishReasonsIn(choices), objectIds: soundIn(choices, 'message') };

@@ -24,14 +24,14 @@ async function checkChoices(
       return { kind: 'invalid', mismatch: '/: no message', isFinal: false };
     if (isOtherKind(message) || (skipsTruncated && choice.finish_reason !== 'stop')) continue;
     const text = textOf(message.content);
-    const checked = await checkAnswer(schema, text, schemaWork);
-    if (checked.kind === 'invalid') {
-      const { kind, mismatch, isUnchecked = false } = checked;
+    const result = await checkAnswer(schema, text, schemaWork);
+    if (result.kind === 'invalid') {
+      const { kind, mismatch, isUnchecked = false } = result;
       return { kind, mismatch, isFinal: isUnchecked || choice.finish_reason === 'length' };
     }
     // Text that a client can parse stays unchanged, because only other text around the JSON is removed.
     const isFine = text === message.content && isJsonText(text);
-    if (!isFine) contents.set(place, checked.text);
+    if (!isFine) contents.set(place, result.text);
   }
   const json = await withContents(answer.json, contents);
   return { kind: 'valid', answer: { ...answer, json, text: json.text } };
@@ -92,9 +92,9 @@ function openStreamSchemaCheck(schema: unknown, work: SchemaWork): StreamSchemaC
       for (const choice of Array.isArray(list) ? list : []) if (isJsonObject(choice)) addChoice(choice);
     },
     async mismatch() {
-      const checked = [...choices.values()].filter((one) => one.finishReason === 'stop' && !one.isOtherKind);
-      if (checked.length > 0 && length > collectedStreamMaxBytes) return '/: is too long to be checked';
-      const mismatches = await Promise.all(checked.map(({ text }) => mismatchOf(text)));
+      const finishedChoices = [...choices.values()].filter((one) => one.finishReason === 'stop' && !one.isOtherKind);
+      if (finishedChoices.length > 0 && length > collectedStreamMaxBytes) return '/: is too long to be checked';
+      const mismatches = await Promise.all(finishedChoices.map(({ text }) => mismatchOf(text)));
       return mismatches.find((mismatch) => mismatch !== undefined);
     },
   };

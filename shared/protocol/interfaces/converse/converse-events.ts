@@ -25,8 +25,8 @@ export function openEventReader(): EventReader {
     const event = parseEvent(text);
     if (event === undefined) return { kind: 'unreadable' };
     if (name !== undefined && exceptionName.test(name)) return { kind: 'error', error: errorOf(name, event) };
-    const broken = brokenEnd(event);
-    if (broken !== undefined) return { kind: 'error', error: broken };
+    const brokenEnding = brokenEnd(event);
+    if (brokenEnding !== undefined) return { kind: 'error', error: brokenEnding };
     isComplete ||= name === 'messageStop';
     return { kind: 'event', event: new ParsedEvent(name, text, detailsOf(name, event)) };
   }

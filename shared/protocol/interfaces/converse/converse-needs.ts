@@ -56,9 +56,9 @@ function forcedTool(toolConfig: unknown): HubNeed[] {
   const choice = isJsonObject(toolConfig) ? blockOf(toolConfig.toolChoice) : undefined;
   if (choice === undefined) return [];
   const names = declaredTools(toolConfig).flatMap(({ tool }) => nameOfOwn(tool) ?? []);
-  const wanted = isJsonObject(choice.value) ? choice.value.name : undefined;
+  const toolName = isJsonObject(choice.value) ? choice.value.name : undefined;
   const isForced =
-    choice.kind === 'any' ? names.length === 0 : choice.kind === 'tool' && !names.includes(String(wanted));
+    choice.kind === 'any' ? names.length === 0 : choice.kind === 'tool' && !names.includes(String(toolName));
   return isForced || !choices.has(choice.kind) ? [{ kind: 'tools', member: 'toolConfig.toolChoice' }] : [];
 }
 

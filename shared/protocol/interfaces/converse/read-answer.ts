@@ -22,8 +22,8 @@ function readDetails(json: JsonText): ReadAnswer {
   const content = contentOf(json);
   if (content === undefined)
     return isError(facts) ? { kind: 'error', error: errorOf(json, facts) } : { kind: 'unreadable' };
-  const broken = brokenEnd(facts);
-  if (broken !== undefined) return { kind: 'error', error: broken };
+  const brokenEnding = brokenEnd(facts);
+  if (brokenEnding !== undefined) return { kind: 'error', error: brokenEnding };
   const usage = readUsageReport(readUsageMember(json));
   const outputBytes = textBytesIn(json, content, structuralNames);
   return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...answerDetails(facts) } };

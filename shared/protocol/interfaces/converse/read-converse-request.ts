@@ -126,8 +126,11 @@ function read(json: JsonText, { path }: RequestReading): ClientRequest {
 
 /** Returns the models: the model of the path, followed by `models` of the body. */
 export function modelsOf(path: CallPath | undefined, models: readonly string[] | null | undefined) {
-  const named = readModels({ model: path?.model, models });
-  return { ...named, memberOfModel: (id: string) => (id === path?.model ? 'modelId' : named.memberOfModel(id)) };
+  const modelsRead = readModels({ model: path?.model, models });
+  return {
+    ...modelsRead,
+    memberOfModel: (id: string) => (id === path?.model ? 'modelId' : modelsRead.memberOfModel(id)),
+  };
 }
 
 function upstreamBody(json: JsonText, { defaultBound }: UpstreamTarget) {

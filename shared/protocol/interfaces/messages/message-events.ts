@@ -31,8 +31,8 @@ export function openEventReader(): EventReader {
     const event = parseEvent(text);
     if (event === undefined) return { kind: 'unreadable' };
     if (name === 'error' || event.type === 'error') return { kind: 'error', error: event };
-    const broken = brokenEndIn(event);
-    if (broken !== undefined) return { kind: 'error', error: broken };
+    const brokenEnding = brokenEndIn(event);
+    if (brokenEnding !== undefined) return { kind: 'error', error: brokenEnding };
     const output = outputIn(event);
     const isLast = event.type === 'message_stop';
     isComplete ||= isLast || hasEnded(event);

@@ -31,8 +31,8 @@ function readDetails(json: JsonText): ReadAnswer {
   const outputBytes = Array.from(json.inside(content)).reduce((sum, block) => sum + blockBytes(json, block), 0);
   const usage = readReportedUsage(json);
   const details = pick(json, 0, factsShape) as Record<string, unknown>;
-  const broken = brokenEnd(details);
-  if (broken !== undefined) return { kind: 'error', error: broken };
+  const brokenEnding = brokenEnd(details);
+  if (brokenEnding !== undefined) return { kind: 'error', error: brokenEnding };
   const summary = answerDetails(details);
   const files = (pick(json, content, resultsShape) as readonly unknown[]).flatMap(filesIn);
   const objectIds = [...(summary.objectIds ?? []), ...files];

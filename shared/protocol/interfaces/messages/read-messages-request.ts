@@ -156,8 +156,8 @@ export function checkMessages(
     ...hubMembers(() => json, readHubNeeds),
     upstreamBody({ model }) {
       const { changes, leftOut } = withoutForeignThinking(json);
-      const changed = new Map([...withoutGatewayMembers, ['model', model], ...interfaceChanges, ...changes]);
-      return { text: rewriteMembers(json, changed), leftOut };
+      const changedFields = new Map([...withoutGatewayMembers, ['model', model], ...interfaceChanges, ...changes]);
+      return { text: rewriteMembers(json, changedFields), leftOut };
     },
     schemaCheck: undefined,
     // Clients of Messages are strict about fields of `usage`, so the cost is in a header.

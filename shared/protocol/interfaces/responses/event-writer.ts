@@ -78,8 +78,8 @@ export function openResponseWriter(emit: EmitResponseEvent, place = 0) {
     /** `name` is that of a function. */
     endInput(type: InputCall, id: unknown, { name, text }: { readonly name?: unknown; readonly text: unknown }): void {
       const { event, field } = callInputs[type];
-      const named = type === 'function_call' && name !== undefined ? { name } : {};
-      emit(`${event}.done`, { ...itemFields(id), ...named, [field]: text });
+      const nameField = type === 'function_call' && name !== undefined ? { name } : {};
+      emit(`${event}.done`, { ...itemFields(id), ...nameField, [field]: text });
     },
   };
 }

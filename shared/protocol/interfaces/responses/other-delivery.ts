@@ -28,8 +28,8 @@ function* eventsOf(json: JsonText): Generator<EventText> {
     events.add(type, { type, sequence_number: sequenceNumber, ...fields, ...item });
     sequenceNumber += 1;
   };
-  const begun = { status: '"in_progress"', output: '[]', usage: 'null', incomplete_details: 'null' };
-  const response = new JsonSlice(withFields(json, 0, begun));
+  const startFields = { status: '"in_progress"', output: '[]', usage: 'null', incomplete_details: 'null' };
+  const response = new JsonSlice(withFields(json, 0, startFields));
   emit('response.created', { response });
   emit('response.in_progress', { response });
   const writer = openResponseWriter(emit);
@@ -86,8 +86,8 @@ function writePart(writer: ResponseWriter, at: PartPlace, { json, part }: WholeP
   }
   const field = textFieldOf(type);
   const annotations = findMember(json, 'annotations', part);
-  const begun = { [field]: '""', ...(annotations === undefined ? {} : { annotations: '[]' }) };
-  writer.beginPart(at, new JsonSlice(withFields(json, part, begun)));
+  const startFields = { [field]: '""', ...(annotations === undefined ? {} : { annotations: '[]' }) };
+  writer.beginPart(at, new JsonSlice(withFields(json, part, startFields)));
   const text = slicesOf(json, [field], part)[field];
   if (text !== undefined) {
     writer.addText(at, type, text);

@@ -102,8 +102,8 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
   if (type === 'error' || name === 'error')
     return { kind: 'error', error: isJsonObject(event.error) ? event : { error: event } };
   const isLast = goodEnds.has(type);
-  const broken = isLast ? brokenEnd(response) : undefined;
-  if (broken !== undefined) return { kind: 'error', error: broken };
+  const brokenEnding = isLast ? brokenEnd(response) : undefined;
+  if (brokenEnding !== undefined) return { kind: 'error', error: brokenEnding };
   const details: ResponseEventDetails = {
     hasOutput: isLast || bringsOutput(type),
     isOnlyThinking: isThinking(event),
@@ -129,12 +129,12 @@ export function idsOf(
   output: readonly unknown[] = [],
 ): Pick<AnswerDetails, 'storedIds' | 'objectIds'> {
   const items = output.filter(isJsonObject);
-  const stored = store === false ? [] : [id, ...items.map((item) => item.id)];
+  const storedIds = store === false ? [] : [id, ...items.map((item) => item.id)];
   const containers = items.flatMap(({ container_id: containerId, environment }) => [
     containerId,
     isJsonObject(environment) ? environment.container_id : undefined,
   ]);
-  return { storedIds: stored.filter(isText), objectIds: containers.filter(isText) };
+  return { storedIds: storedIds.filter(isText), objectIds: containers.filter(isText) };
 }
 
 const isText = (id: unknown): id is string => typeof id === 'string';

@@ -50,9 +50,9 @@ function neededChoice(body: JsonObject): HubNeed[] {
   if (isNew) return [{ kind: 'tools', member: 'tool_choice' }];
   const declared = [...declaredTools(body)];
   if (declared.length === 0) return [];
-  const wanted = isAllowed ? allowed : [choice];
+  const choices = isAllowed ? allowed : [choice];
   const isMeant =
-    choice === 'required' ? () => true : toolMatcher(Array.isArray(wanted) ? wanted.filter(isJsonObject) : []);
+    choice === 'required' ? () => true : toolMatcher(Array.isArray(choices) ? choices.filter(isJsonObject) : []);
   const canBeCalled = declared.some((one) => one.isCallable && isMeant(one));
   return [{ kind: canBeCalled ? 'forced_tool' : 'tools', member: 'tool_choice' }];
 }

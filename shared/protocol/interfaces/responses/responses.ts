@@ -115,8 +115,8 @@ function readDetails(json: JsonText): ReadAnswer {
   const details = pick(json, 0, factsShape) as Record<string, unknown>;
   const { object, model, status, error } = details;
   if ((error ?? null) !== null) return { kind: 'error', error: { error } };
-  const broken = brokenEnd(details);
-  if (broken !== undefined) return { kind: 'error', error: broken };
+  const brokenEnding = brokenEnd(details);
+  if (brokenEnding !== undefined) return { kind: 'error', error: brokenEnding };
   if (object === 'error') return { kind: 'error', error: readErrorObject(json) };
   const output = findMember(json, 'output');
   if (output === undefined || !json.isArray(output)) return { kind: 'unreadable' };

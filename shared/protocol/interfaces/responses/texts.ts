@@ -91,7 +91,7 @@ function openBlockedEnd(): BlockedEnd {
   let sequence = -1;
   let response: JsonText | undefined;
   /** The response at its begin, if that event was not sent. */
-  let begun: JsonText | undefined;
+  let startedResponse: JsonText | undefined;
   const done: string[] = [];
   /** Items that have started, by their index, as they started. */
   const open = new Map<number, Record<string, unknown>>();
@@ -111,7 +111,7 @@ function openBlockedEnd(): BlockedEnd {
     use(openResponseWriter(emit, place));
     return events.take();
   };
-  const source = () => response ?? begun;
+  const source = () => response ?? startedResponse;
   const responseIn = (json: JsonText | undefined) => (json === undefined ? undefined : objectAt(json, 'response'));
   const idOf = (json: JsonText | undefined) => (json && wordAt(json, 'id', responseIn(json) ?? 0)) ?? '';
 
@@ -152,7 +152,7 @@ function openBlockedEnd(): BlockedEnd {
 
   return {
     identify: (json) => {
-      begun = json;
+      startedResponse = json;
     },
     see,
     message,

@@ -92,8 +92,8 @@ export async function* readParts<Event>(
   } catch (error) {
     fault = failureOfAnswer(error, describeWith(exchange), 'unreadable_event');
   }
-  const broken = exchange.broken();
-  if (broken !== undefined) throw broken.error;
+  const brokenCall = exchange.broken();
+  if (brokenCall !== undefined) throw brokenCall.error;
   yield { events: [], failure: fault };
 }
 

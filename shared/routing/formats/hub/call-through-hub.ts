@@ -245,8 +245,8 @@ const noAnswer = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', fail
 export function readFailure(error: unknown, exchange: Exchange): NoAnswer {
   const failure = exchange.failure();
   if (failure !== undefined) return noAnswer(failure);
-  const broken = exchange.broken();
-  if (broken !== undefined) throw broken.error;
+  const brokenCall = exchange.broken();
+  if (brokenCall !== undefined) throw brokenCall.error;
   if (!exchange.isUnsent()) return noAnswer(failureOfAnswer(error, describeWith(exchange), 'unreadable_answer'));
   const cannot = untranslatable(error);
   if (cannot === undefined) throw error;

@@ -65,13 +65,13 @@ export function createExchange({
 }: ExchangeOptions): Exchange {
   let answer: ReceivedAnswer | undefined;
   let failure: AttemptFailure | undefined;
-  let broken: { readonly error: unknown } | undefined;
+  let brokenExchange: { readonly error: unknown } | undefined;
   let isUnsent = true;
   let isRead = false;
   let partEmitted = () => {};
 
   const noteBroken = (error: unknown): void => {
-    broken = { error };
+    brokenExchange = { error };
   };
   const rememberBroken = (error: unknown): never => {
     noteBroken(error);
@@ -131,7 +131,7 @@ export function createExchange({
     settings: { baseURL: packageBaseUrl, apiKey: packageApiKey, fetch: fetchThroughSend },
     answer: () => answer,
     failure: () => failure,
-    broken: () => broken,
+    broken: () => brokenExchange,
     isUnsent: () => isUnsent,
     hasOtherDelivery,
     partEmitted() {

@@ -115,8 +115,8 @@ function readReasoning({ reasoning, reasoning_effort: short }: JsonObject): Reas
   const { enabled, effort, max_tokens: tokens } = isJsonObject(reasoning) ? reasoning : {};
   if (enabled === false) return 'none';
   if (typeof tokens === 'number') return tokens <= 0 ? 'none' : { budgetTokens: tokens };
-  const named = effort ?? short;
-  if (named === 'none' || isEffort(named)) return named;
+  const effortName = effort ?? short;
+  if (effortName === 'none' || isEffort(effortName)) return effortName;
   return enabled === true ? 'medium' : undefined;
 }
 
@@ -157,8 +157,8 @@ function toChoice(choice: unknown): ChatToolOptions['toolChoice'] {
 /** Applies a choice among some of the tools. Only these tools are sent. */
 function allowedTools(list: LanguageModelV4FunctionTool[], allowed: unknown): ChatToolOptions {
   const { mode, tools } = isJsonObject(allowed) ? allowed : {};
-  const named = (Array.isArray(tools) ? tools : []).filter(isJsonObject);
-  const names = new Set(named.map(({ name, function: fn }) => (isJsonObject(fn) ? fn.name : name)));
+  const toolObjects = (Array.isArray(tools) ? tools : []).filter(isJsonObject);
+  const names = new Set(toolObjects.map(({ name, function: fn }) => (isJsonObject(fn) ? fn.name : name)));
   const toolChoice = toChoice(mode);
   return { tools: list.filter(({ name }) => names.has(name)), ...(toolChoice === undefined ? {} : { toolChoice }) };
 }

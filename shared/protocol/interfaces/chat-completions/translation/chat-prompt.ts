@@ -140,13 +140,13 @@ function addResult(prompt: LanguageModelV4Prompt, message: JsonObject, calls: Kn
 function toResult(message: JsonObject, { id, name }: KnownCall): ToolMessage {
   const parts = toParts(message.content);
   // Inside a result a part has no cache mark of its own, because the result as a whole has the mark.
-  const marked = parts.find(isMarked) ?? cacheMark(message);
+  const markedPart = parts.find(isMarked) ?? cacheMark(message);
   const content: ToolMessage['content'][number] = {
     type: 'tool-result',
     toolCallId: id,
     toolName: name,
     output: toOutput(parts),
-    ...(marked.providerOptions === undefined ? {} : { providerOptions: marked.providerOptions }),
+    ...(markedPart.providerOptions === undefined ? {} : { providerOptions: markedPart.providerOptions }),
   };
   return { role: 'tool', content: [content] };
 }
@@ -186,8 +186,8 @@ function toPart(part: JsonObject): PromptPart | undefined {
   if (isJsonObject(part.input_audio)) return toAudio(part.input_audio);
   if (isJsonObject(part.file)) {
     const { file_data: url, filename } = part.file;
-    const named = typeof filename === 'string' ? { filename } : {};
-    return typeof url === 'string' ? { ...fileOfUrl(url, 'file'), ...named } : undefined;
+    const nameField = typeof filename === 'string' ? { filename } : {};
+    return typeof url === 'string' ? { ...fileOfUrl(url, 'file'), ...nameField } : undefined;
   }
   return undefined;
 }
@@ -246,9 +246,9 @@ function readReasoningDetails(message: JsonObject, path: string, open: Envelopes
 const callOf = ({ of }: SignedEnvelope): string => (typeof of === 'object' ? of.call : '');
 
 function phaseIn(details: readonly Detail[]): SharedV4ProviderOptions | undefined {
-  const named = details.filter(({ phase }) => phase !== undefined);
-  const [{ phase, format } = { phase: undefined, format: undefined }] = named;
-  if (phase === undefined || named.some((one) => one.phase !== phase)) return undefined;
+  const phaseDetails = details.filter(({ phase }) => phase !== undefined);
+  const [{ phase, format } = { phase: undefined, format: undefined }] = phaseDetails;
+  if (phase === undefined || phaseDetails.some((one) => one.phase !== phase)) return undefined;
   return signedOptions({ phase, ...(format === undefined ? {} : { origin: format }) });
 }
 

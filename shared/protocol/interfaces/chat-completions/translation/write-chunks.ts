@@ -142,8 +142,8 @@ function openCallDeltas(head: AnswerHead, { signedDeltas }: ThinkingDeltas): Cal
       const whole = { type: 'tool-call', toolCallId: id, toolName, input: ' ' } as const;
       const call = toToolCall({ ...whole, ...(providerMetadata && { providerMetadata }) }, head);
       const index = places.get(id) ?? newPlace(id);
-      const begun = { index, ...call, function: { name: toolName, arguments: '' } };
-      return [{ tool_calls: [begun] }, ...signedOf(index, part, id)];
+      const callStart = { index, ...call, function: { name: toolName, arguments: '' } };
+      return [{ tool_calls: [callStart] }, ...signedOf(index, part, id)];
     },
     pieceDeltas({ id, delta }) {
       const index = places.get(id);
@@ -194,9 +194,9 @@ function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
   /** Returns a detail. Only its first piece states the format, because some clients concatenate every repeated text. */
   function detail(key: string, members: Omit<DetailDelta, 'index'>): DetailDelta {
     const index = details.get(key) ?? details.size;
-    const begun = details.has(key) ? {} : { format };
+    const firstFields = details.has(key) ? {} : { format };
     details.set(key, index);
-    return { ...members, ...begun, index };
+    return { ...members, ...firstFields, index };
   }
 
   function isNew(block: string, signature: string): boolean {

@@ -146,7 +146,7 @@ function openTexts({ readSigned }: AnswerHead, blocks: ConverseBlocks) {
 /** Writes tool calls, in pieces or whole. */
 function openCalls(head: AnswerHead, names: ToolNames, blocks: ConverseBlocks, addSignatureBeforeCall: () => void) {
   /** Calls that have started, and are not complete. */
-  const begun = new Set<string>();
+  const startedBlocks = new Set<string>();
   let count = 0;
 
   function begin(part: PartOf<'tool-input-start'> | PartOf<'tool-call'>, id: string): void {
@@ -154,7 +154,7 @@ function openCalls(head: AnswerHead, names: ToolNames, blocks: ConverseBlocks, a
     const toolUseId = clientCallId(head.id, id);
     addSignatureBeforeCall();
     if (isSigned(signed)) blocks.addSignature(signed, { call: toolUseId });
-    begun.add(id);
+    startedBlocks.add(id);
     count += 1;
     blocks.beginCall(id, { toolUseId, name: names.long(part.toolName) });
   }
@@ -164,8 +164,8 @@ function openCalls(head: AnswerHead, names: ToolNames, blocks: ConverseBlocks, a
     addInput: blocks.addInput,
     end(part: PartOf<'tool-call'>): void {
       const { toolCallId: id } = part;
-      if (!begun.has(id)) begin(part, id);
-      begun.delete(id);
+      if (!startedBlocks.has(id)) begin(part, id);
+      startedBlocks.delete(id);
       const open = blocks.open();
       if (open?.kind !== 'toolUse' || open.id !== id) return;
       if (!open.hasInput) blocks.addInput(id, part.input);

@@ -106,9 +106,9 @@ function addUser(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], kn
 /** Returns the call with this id, else the next call of its name that has no result. */
 function takeResult({ id, name }: JsonObject, { calls, callsByName, results }: Known): KnownCall | undefined {
   if (typeof id === 'string' && id !== '' && calls.has(id)) return calls.takeResult(id);
-  const named = callsByName.get(String(name)) ?? [];
-  while (named[0] !== undefined && results.has(named[0].id)) named.shift();
-  return named.shift();
+  const callsOfName = callsByName.get(String(name)) ?? [];
+  while (callsOfName[0] !== undefined && results.has(callsOfName[0].id)) callsOfName.shift();
+  return callsOfName.shift();
 }
 
 const filesOf = ({ parts }: JsonObject): PromptPart[] =>
@@ -223,14 +223,14 @@ function addCall(content: AssistantPart[], call: JsonObject, { envelope, hasThou
   }
   const sentName = typeof call.name === 'string' ? call.name : '';
   const sentId = typeof call.id === 'string' && call.id !== '' ? call.id : undefined;
-  const added = calls.add(sentId ?? Symbol(sentName), names.short(sentName));
-  const named = callsByName.get(sentName);
-  if (named === undefined) callsByName.set(sentName, [added]);
-  else named.push(added);
+  const addedCall = calls.add(sentId ?? Symbol(sentName), names.short(sentName));
+  const callsOfName = callsByName.get(sentName);
+  if (callsOfName === undefined) callsByName.set(sentName, [addedCall]);
+  else callsOfName.push(addedCall);
   content.push({
     type: 'tool-call',
-    toolCallId: added.id,
-    toolName: added.name,
+    toolCallId: addedCall.id,
+    toolName: addedCall.name,
     input: calls.readArguments(call.args),
     ...(signatureOfCall === undefined ? {} : { providerOptions: envelopeOptions(signatureOfCall) }),
   });

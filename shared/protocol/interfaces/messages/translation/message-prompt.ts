@@ -241,8 +241,8 @@ function toFile({ source }: JsonObject, kind: 'image' | 'file'): LanguageModelV4
   const { type, data, media_type: mediaType, url } = isJsonObject(source) ? source : {};
   if (type === 'url' && typeof url === 'string' && URL.canParse(url)) return [fileOfUrl(url, kind)];
   if (type !== 'base64' || typeof data !== 'string') return [];
-  const named = typeof mediaType === 'string' ? mediaType : kind === 'image' ? 'image/png' : 'application/pdf';
-  return [fileOfData(named, data)];
+  const fileType = typeof mediaType === 'string' ? mediaType : kind === 'image' ? 'image/png' : 'application/pdf';
+  return [fileOfData(fileType, data)];
 }
 
 function toDocument(block: JsonObject): PromptPart[] {

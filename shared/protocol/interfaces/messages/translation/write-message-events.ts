@@ -80,7 +80,7 @@ export function openMessageEvents(head: AnswerHead, names: ToolNames, emit: Emit
 // Writes tool calls of an answer as blocks, in pieces or whole.
 function openToolBlocks(head: AnswerHead, names: ToolNames, blocks: Blocks, content: ContentBlocks) {
   /** Calls that have started, and are not complete. */
-  const begun = new Set<string>();
+  const startedBlocks = new Set<string>();
   let calls = 0;
 
   function begin(part: PartOf<'tool-input-start'> | PartOf<'tool-call'>, id: string): void {
@@ -88,7 +88,7 @@ function openToolBlocks(head: AnswerHead, names: ToolNames, blocks: Blocks, cont
     const clientId = clientCallId(head.id, id);
     content.addSignatureBeforeCall();
     if (isSigned(signed)) blocks.addSignature(signed, { call: clientId });
-    begun.add(id);
+    startedBlocks.add(id);
     calls += 1;
     const name = names.long(part.toolName);
     blocks.begin(id, { type: 'tool_use', id: clientId, name, input: {}, caller: { type: 'direct' } });
@@ -99,8 +99,8 @@ function openToolBlocks(head: AnswerHead, names: ToolNames, blocks: Blocks, cont
     addArguments: blocks.addArguments,
     end(part: PartOf<'tool-call'>): void {
       const { toolCallId: id } = part;
-      if (!begun.has(id)) begin(part, id);
-      begun.delete(id);
+      if (!startedBlocks.has(id)) begin(part, id);
+      startedBlocks.delete(id);
       const open = blocks.open();
       if (open?.kind !== 'tool_use' || open.id !== id) return;
       if (!open.hasArguments) blocks.addArguments(id, part.input);

@@ -33,10 +33,10 @@ export function createClientTools(): ClientTools {
       const known = nameByKey.get(key);
       if (known !== undefined) return known;
       const plain = tool.namespace === undefined ? tool.name : `${tool.namespace}__${tool.name}`;
-      const wanted = names.short(plain);
-      const name = toolByName.has(wanted)
+      const shortName = names.short(plain);
+      const name = toolByName.has(shortName)
         ? names.short(`${plain} ${sha256Hex(key).slice(0, digestCharacters)}`)
-        : wanted;
+        : shortName;
       nameByKey.set(key, name);
       toolByName.set(name, tool);
       return name;

@@ -35,8 +35,8 @@ function toPart(part: JsonObject): PromptPart[] {
   }
   if (type === 'input_audio') return toAudio(part.input_audio);
   if (type === 'input_file') {
-    const named = typeof filename === 'string' ? { filename } : {};
-    return toFile(asDataUrl(part.file_data) ?? part.file_url, 'file').map((file) => ({ ...file, ...named }));
+    const nameField = typeof filename === 'string' ? { filename } : {};
+    return toFile(asDataUrl(part.file_data) ?? part.file_url, 'file').map((file) => ({ ...file, ...nameField }));
   }
   return textParts(text ?? refusal);
 }

@@ -93,12 +93,12 @@ export function openResponseEvents(writing: ResponseContext, { emit, end }: Resp
 // Writes tool calls of an answer as items, in pieces or whole.
 function openCallItems({ head, tools }: ResponseContext, items: OutputItems, open: OpenItem) {
   /** Calls that have started, and are not complete. */
-  const begun = new Set<string>();
+  const startedCalls = new Set<string>();
 
   function begin({ toolName, providerMetadata }: PartOf<'tool-input-start' | 'tool-call'>, packageId: string): void {
     const signed = head.readSigned(providerMetadata);
     const signedText = open.text('message')?.signed ?? {};
-    begun.add(packageId);
+    startedCalls.add(packageId);
     open.close();
     // The signature of a sent text is written only before a call that follows, because clients interpret the last item
     // as the answer.
@@ -124,8 +124,8 @@ function openCallItems({ head, tools }: ResponseContext, items: OutputItems, ope
     addArguments,
     end(part: PartOf<'tool-call'>): void {
       const { toolCallId: id } = part;
-      if (!begun.has(id)) begin(part, id);
-      begun.delete(id);
+      if (!startedCalls.has(id)) begin(part, id);
+      startedCalls.delete(id);
       const call = open.call(id);
       if (call === undefined) return;
       if (call.written === 0) addArguments(id, part.input);
@@ -146,9 +146,9 @@ function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: 
     open.close();
     const id = newId('msg');
     const item = { id, type: 'message', status: 'in_progress', role: 'assistant', content: [] };
-    const begun = open.begin({ kind: 'message', id, key, text: '', signed: {} }, item);
+    const openedItem = open.begin({ kind: 'message', id, key, text: '', signed: {} }, item);
     writer.beginPart(firstPart(id, 'content'), textPart(''));
-    return begun;
+    return openedItem;
   }
 
   function addDelta({ id: key, delta }: PartOf<'text-delta'>, signed: SignedThinking): void {
@@ -309,9 +309,9 @@ const textPart = (text: string) => ({ type: 'output_text', text, annotations: []
 function callItem({ id, callId, tool, text }: OpenCall, status: string): object {
   const { name, namespace } = tool;
   const head = { id, type: 'function_call', status, call_id: callId };
-  const named = namespace === undefined ? { name } : { name, namespace };
-  if (tool.kind === 'function') return { ...head, ...named, arguments: text };
-  if (tool.kind === 'custom') return { ...head, type: 'custom_tool_call', ...named, input: text };
+  const nameFields = namespace === undefined ? { name } : { name, namespace };
+  if (tool.kind === 'function') return { ...head, ...nameFields, arguments: text };
+  if (tool.kind === 'custom') return { ...head, type: 'custom_tool_call', ...nameFields, input: text };
   return { ...head, type: `${tool.kind}_call`, ...ownTools[tool.kind].toMembers(inputOf(text)) };
 }
 

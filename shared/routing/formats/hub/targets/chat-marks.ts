@@ -54,8 +54,8 @@ function withOwnWords(message: LanguageModelV4Message, word: Word | undefined): 
       };
     }
     case 'assistant': {
-      const marked = message.content.findLast(isMarked);
-      const marks = marked && marksOf(marked);
+      const markedPart = message.content.findLast(isMarked);
+      const marks = markedPart && marksOf(markedPart);
       const text = message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
       return marks === undefined || text === ''
         ? message

@@ -95,7 +95,9 @@ const plainName = (filename: string): string =>
  */
 export function withDocuments(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const counts = new Map<string, number>();
-  const named = <Part extends { readonly type: string; readonly mediaType?: string; readonly filename?: string }>(
+  const withFileName = <
+    Part extends { readonly type: string; readonly mediaType?: string; readonly filename?: string },
+  >(
     part: Part,
   ): Part => {
     if (!isDocument(part)) return part;
@@ -108,9 +110,10 @@ export function withDocuments(prompt: LanguageModelV4Prompt): LanguageModelV4Pro
     return { ...part, filename: `${distinctName}.file` };
   };
   return prompt.map((message) => {
-    if (message.role === 'tool') return { ...message, content: message.content.map((part) => withNames(part, named)) };
+    if (message.role === 'tool')
+      return { ...message, content: message.content.map((part) => withNames(part, withFileName)) };
     if (message.role !== 'user' || !message.content.some(isDocument)) return message;
-    const content = message.content.map((part) => named(part as FilePart));
+    const content = message.content.map((part) => withFileName(part as FilePart));
     const hasText = message.content.some(({ type }) => type === 'text');
     return { ...message, content: hasText ? content : [...content, documentText] };
   });

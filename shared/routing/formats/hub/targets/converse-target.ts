@@ -130,7 +130,7 @@ export const target: HubTarget = {
     const fields = readObject(body, 'additionalModelRequestFields');
     const thinking = fieldsOfThinking(body, fields, target);
     const { temperature: _temperature, topP: _topP, topK: _topK, ...plain } = inference;
-    const changed = { ...fields, ...thinking.fields };
+    const changedFields = { ...fields, ...thinking.fields };
     const failed = target.rules.hasFailureFlag ? failedCalls(target.call.prompt) : new Set<string>();
     return {
       ...(failed.size === 0 ? {} : { messages: withFailures(read(body, 'messages'), failed) }),
@@ -138,7 +138,7 @@ export const target: HubTarget = {
         ...(thinking.isThinking ? plain : inference),
         maxTokens: atMost(inference.maxTokens, target.outputMaxTokens),
       },
-      ...(Object.keys(changed).length === 0 ? {} : { additionalModelRequestFields: changed }),
+      ...(Object.keys(changedFields).length === 0 ? {} : { additionalModelRequestFields: changedFields }),
       ...markedTools(body, target),
     };
   },

@@ -50,23 +50,26 @@ function oneInstruction(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   if (instructions.length < 2) return prompt;
   const content = instructions.map((message) => message.content).join('\n\n');
   const { providerOptions } = instructions.findLast(isMarked) ?? {};
-  const marked = providerOptions === undefined ? {} : { providerOptions };
-  return [{ role: 'system', content, ...marked }, ...prompt.filter(({ role }) => role !== 'system')];
+  const optionsField = providerOptions === undefined ? {} : { providerOptions };
+  return [{ role: 'system', content, ...optionsField }, ...prompt.filter(({ role }) => role !== 'system')];
 }
 
 /** Moves other content of results to a message of the user after all results. */
 export function plainResults({ content }: ToolMessage): LanguageModelV4Message[] {
-  const brought: UserMessage['content'] = [];
+  const movedParts: UserMessage['content'] = [];
   const results = content.map((part) => {
     if (part.type !== 'tool-result') return part;
     const { text, files } = readResult(part);
     if (files.length > 0) {
-      brought.push({ type: 'text', text: `The result of ${part.toolName} (${part.toolCallId}) also holds:` }, ...files);
+      movedParts.push(
+        { type: 'text', text: `The result of ${part.toolName} (${part.toolCallId}) also holds:` },
+        ...files,
+      );
     }
     return { ...part, output: { type: 'text', value: text } } as ToolResult;
   });
   const messages: LanguageModelV4Message[] = [{ role: 'tool', content: results }];
-  return brought.length === 0 ? messages : [...messages, { role: 'user', content: brought }];
+  return movedParts.length === 0 ? messages : [...messages, { role: 'user', content: movedParts }];
 }
 
 type File = Extract<UserMessage['content'][number], { type: 'file' }>;

@@ -201,7 +201,7 @@ const noItem = { code: 'server_error', message: 'the stream is complete, and has
 const hasItem = (output: unknown, open: OpenItems): boolean =>
   open.hasItem || (Array.isArray(output) && output.length > 0);
 
-const added = 'response.output_item.added';
+const addedType = 'response.output_item.added';
 const done = 'response.output_item.done';
 
 /** Returns items that only the last event has. */
@@ -221,13 +221,13 @@ const missingItems = (output: unknown, open: OpenItems): JsonObject[] =>
 function placedItem(type: string, item: JsonObject, place: unknown, open: OpenItems): JsonObject[] {
   const { begun, ended, pieces, refusals } = open;
   open.isUnplaced ||= typeof place !== 'number';
-  if (typeof place !== 'number' || type === added) {
+  if (typeof place !== 'number' || type === addedType) {
     if (typeof place === 'number') begun.add(place);
     return readableItem(type, item, place, refusals);
   }
   ended.add(place);
   if (item.id !== undefined) open.endedIds.add(item.id);
-  const begin = begun.has(place) ? [] : readableItem(added, { ...item, arguments: '' }, place, refusals);
+  const begin = begun.has(place) ? [] : readableItem(addedType, { ...item, arguments: '' }, place, refusals);
   const texts = pieces.has(place) ? [] : unsentPieces(item, place, refusals);
   return [...begin, ...texts, ...readableItem(type, item, place, refusals)];
 }
@@ -288,9 +288,9 @@ const encryptedOf = ({ encrypted_content: encrypted }: JsonObject): JsonObject =
 function refusalPiece({ item_id: item, delta }: JsonObject, refusals: Set<string>): JsonObject[] {
   const id = textOr(item, 'msg');
   const refusalId = refusalIdPrefix + id;
-  const begun = refusals.has(id) ? [] : [refusalEvent('response.output_item.added', refusalId)];
+  const startEvents = refusals.has(id) ? [] : [refusalEvent('response.output_item.added', refusalId)];
   refusals.add(id);
-  return [...begun, { type: 'response.output_text.delta', item_id: refusalId, delta: textOr(delta, '') }];
+  return [...startEvents, { type: 'response.output_text.delta', item_id: refusalId, delta: textOr(delta, '') }];
 }
 
 /** Index that no item of a provider has. */

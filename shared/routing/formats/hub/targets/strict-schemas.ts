@@ -53,15 +53,16 @@ function holds(schema: unknown, subset: Subset, isInDefinition = false): boolean
   if (!isJsonObject(schema) || !Object.keys(schema).every((word) => subset.words.has(word))) return false;
   const { type, properties, required, items, anyOf, $ref: reference, additionalProperties: more } = schema;
   if (reference !== undefined && !subset.isRecursive && (isInDefinition || reference === '#')) return false;
-  const named = isJsonObject(properties) ? properties : {};
+  const propertySchemas = isJsonObject(properties) ? properties : {};
   if (type === 'object' || properties !== undefined) {
     const needed = new Set(Array.isArray(required) ? required : []);
-    const isClosed = more === false && (!subset.requiresAll || Object.keys(named).every((name) => needed.has(name)));
+    const isClosed =
+      more === false && (!subset.requiresAll || Object.keys(propertySchemas).every((name) => needed.has(name)));
     if (!isClosed) return false;
   }
   if (subset.refuses?.(schema) === true) return false;
   const inside = [
-    ...Object.values(named),
+    ...Object.values(propertySchemas),
     ...(Array.isArray(anyOf) ? anyOf : []),
     ...(items === undefined ? [] : [items]),
   ];
@@ -96,9 +97,14 @@ export const claudeStrictness: Strictness = {
 function optionalOf(schema: unknown): number {
   if (!isJsonObject(schema)) return 0;
   const { properties, required, items, anyOf } = schema;
-  const named = isJsonObject(properties) ? properties : {};
+  const propertySchemas = isJsonObject(properties) ? properties : {};
   const needed = new Set(Array.isArray(required) ? required : []);
-  const count = Object.keys(named).filter((name) => !needed.has(name)).length;
-  const inside = [...Object.values(named), ...(Array.isArray(anyOf) ? anyOf : []), items, ...definitionsOf(schema)];
+  const count = Object.keys(propertySchemas).filter((name) => !needed.has(name)).length;
+  const inside = [
+    ...Object.values(propertySchemas),
+    ...(Array.isArray(anyOf) ? anyOf : []),
+    items,
+    ...definitionsOf(schema),
+  ];
   return inside.reduce<number>((sum, one) => sum + optionalOf(one), count);
 }
