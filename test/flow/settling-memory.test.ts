@@ -97,7 +97,7 @@ const post = (body: object, headers: Record<string, string> = {}) =>
     body: JSON.stringify(body),
   });
 
-const named = () => ({ 'idempotency-key': `settling-${++names}` });
+const idempotency = () => ({ 'idempotency-key': `settling-${++names}` });
 
 /** Bytes of strings and buffers that something refers to. */
 async function liveBytes(): Promise<number> {
@@ -112,7 +112,7 @@ async function liveBytes(): Promise<number> {
 
 describe('an answer that was sent', () => {
   /** Sends a call and reads its answer, while all writes from the answer on wait. */
-  async function answered(ask: () => Promise<Response>): Promise<void> {
+  async function expectAnswer(ask: () => Promise<Response>): Promise<void> {
     const response = await ask();
     expect(response.status).toBe(200);
     expect((await response.text()).length).toBeGreaterThan(answerCharacters);
@@ -124,11 +124,11 @@ describe('an answer that was sent', () => {
     ['of the cache', () => hello('large', { cache: { ttl: 3_600 } }), () => ({})],
   ])('%s is not kept while its call is settled', async (_name, body, headers) => {
     // The first call fills the cache, stores the answer and loads the code.
-    await answered(() => post(body(), headers()));
+    await expectAnswer(() => post(body(), headers()));
     await settled();
     const before = await liveBytes();
     waiting = [];
-    for (let call = 0; call < calls; call += 1) await answered(() => post(body(), headers()));
+    for (let call = 0; call < calls; call += 1) await expectAnswer(() => post(body(), headers()));
     for (let turn = 0; turn < 50; turn += 1) await nextTurn();
     expect(waiting?.length).toBeGreaterThan(0);
     expect(budget.bytesInUse()).toBeLessThan(mib);
@@ -139,7 +139,7 @@ describe('an answer that was sent', () => {
 
 it('an answer that could not be stored is counted until it is, and a retry gets it', async () => {
   [failing, waiting] = [1, []];
-  const headers = named();
+  const headers = idempotency();
   const text = await (await post(hello('large'), headers)).text();
   while (waiting.length < 2) await nextTurn();
   const requestMaxBytes = 64 * 1024;
@@ -153,24 +153,24 @@ it('an answer that could not be stored is not kept if there is no memory for it,
   const copies = budget.openCopies();
   while (copies.take(64 * 1024));
   [failing, waiting] = [1, []];
-  const headers = named();
+  const headers = idempotency();
   await (await post(hello('large'), headers)).text();
   while (waiting.length < 2) await nextTurn();
   copies.end();
   // The memory of its own request.
   expect(budget.bytesInUse()).toBeLessThan(mib);
   await settled();
-  const called = provider.bodies.length;
+  const callsBefore = provider.bodies.length;
   const { message } = await expectError(await post(hello('large'), headers), 409, 'idempotency_conflict');
   expect(message).toContain('could not be stored');
-  expect(provider.bodies.length).toBe(called);
+  expect(provider.bodies.length).toBe(callsBefore);
 });
 
 it('a refused request is counted until its record is written', async () => {
   waiting = [];
   const content = 'word '.repeat(mib / 5);
   const tooDear = { ...hello('dear'), messages: [{ role: 'user', content }] };
-  await expectError(await post(tooDear, named()), 402, 'PAYMENT_REQUIRED');
+  await expectError(await post(tooDear, idempotency()), 402, 'PAYMENT_REQUIRED');
   while (waiting.length === 0) await nextTurn();
   expect(budget.bytesInUse()).toBeGreaterThan(mib);
 });

@@ -146,12 +146,12 @@ export function createRouter(
         logRequest(dependencies, { request, scope, status, error, coldStart });
         const { trace } = scope;
         if (trace === undefined) return;
-        const answered = { status, headers };
+        const response = { status, headers };
         const spanned = {
           request,
           route: location.route,
           scope,
-          response: answered,
+          response,
           errorCode: error?.code,
           endedAtMs,
         };
