@@ -68,7 +68,7 @@ async function changeConfiguration(started: Started, change: (file: File) => voi
 }
 
 /** Returns the lines that a start prints about its file. */
-const toldOf = ({ lines }: Started) =>
+const startNotes = ({ lines }: Started) =>
   lines.filter((line) => /^(adds|changes|takes away): |differ|stays revoked|refuse/.test(line));
 
 const differing = (count: number) =>
@@ -158,13 +158,13 @@ describe('settings', () => {
 
     const again = await start();
     expect(settingsIn(await exportedFile(again))).toEqual(settingsAfter);
-    expect(toldOf(again)).toEqual([differing(settingsAfter.length)]);
+    expect(startNotes(again)).toEqual([differing(settingsAfter.length)]);
     await again.stop();
 
     const reapplied = await start({ reapply: true });
     expect(settingsIn(await exportedFile(reapplied))).toEqual(settingsBefore);
-    expect(toldOf(reapplied)).toHaveLength(settingsAfter.length);
-    expect(toldOf(reapplied).every((line) => line.startsWith('changes: '))).toBe(true);
+    expect(startNotes(reapplied)).toHaveLength(settingsAfter.length);
+    expect(startNotes(reapplied).every((line) => line.startsWith('changes: '))).toBe(true);
   });
 });
 
@@ -192,7 +192,7 @@ describe('a start with a file that did not change', () => {
 
     const again = await start();
     expect(await exportedFile(again)).toEqual(exportBefore);
-    expect(toldOf(again)).toEqual([
+    expect(startNotes(again)).toEqual([
       'note: key ci of team was revoked and stays revoked',
       expect.stringMatching(/^note: \d+ settings differ from /),
     ]);
@@ -200,7 +200,7 @@ describe('a start with a file that did not change', () => {
     const changes: { change: string; members: unknown[] }[] = JSON.parse(dryRun.out).changes;
     const differences = changes.flatMap(({ change, members }) => (change === 'unchanged' ? [] : [members.length || 1]));
     const count = differences.reduce((sum, one) => sum + one, 0);
-    expect(toldOf(again)[1]).toBe(differing(count));
+    expect(startNotes(again)[1]).toBe(differing(count));
   });
 
   it('keeps an active revision, and prints nothing if no operator changed anything', async () => {
@@ -215,13 +215,13 @@ describe('a start with a file that did not change', () => {
     const first = await start();
     await first.stop();
     const second = await start();
-    expect(toldOf(second)).toEqual([]);
+    expect(startNotes(second)).toEqual([]);
     await second.console.send('POST', '/functions/team/label/activate', { revision: 'r2' });
     await second.stop();
     const third = await start();
     const [label] = (await third.console.get('/functions')).body.data;
     expect(label.active).toBe('r2');
-    expect(toldOf(third)).toEqual([differing(1)]);
+    expect(startNotes(third)).toEqual([differing(1)]);
   });
 });
 
@@ -245,7 +245,7 @@ describe('a start with a file that changed', () => {
     changedFile.workspaces[0].keys[0].tpm = 1_000;
     write(changedFile);
     const again = await start();
-    expect(toldOf(again)).toEqual([
+    expect(startNotes(again)).toEqual([
       'changes: catalogue: models[acme/small].providers[acme].output_price_per_million: "2" → "4"',
       'takes away: models[acme/large] of catalogue',
       'adds: models[acme/third] of catalogue',
@@ -277,7 +277,7 @@ describe('a start with a file that changed', () => {
       ['acme/small', 1],
       ['acme/large', 1],
     ]);
-    expect(toldOf(again)).toEqual([
+    expect(startNotes(again)).toEqual([
       'takes away: providers[globex] of catalogue',
       'takes away: models[acme/small].providers[globex] of catalogue',
       'takes away: models[globex/new] of catalogue',
@@ -307,7 +307,7 @@ describe('gw apply', () => {
     await second.stop();
     const third = await start();
     expect(await rpmOf(third)).toBe(7);
-    expect(toldOf(third)).toEqual([differing(1)]);
+    expect(startNotes(third)).toEqual([differing(1)]);
   });
 });
 
@@ -322,7 +322,7 @@ describe('the file that is kept', () => {
     await first.console.send('PATCH', `/keys/${publicId}`, { status: 'revoked' });
     await first.stop();
     const again = await start();
-    expect(toldOf(again)[0]).toBe('note: key ci of team was revoked and stays revoked');
+    expect(startNotes(again)[0]).toBe('note: key ci of team was revoked and stays revoked');
     await again.stop();
     write(withKey(next));
     const third = await start();

@@ -142,13 +142,13 @@ async function runSet(set: string): Promise<string> {
   const python = await virtualEnvironment(`requirements-${set}.txt`);
   const { gateway, origin, stop } = await startCountedGateway();
   try {
-    const askedOf = (list: readonly ErrorKind[]) => list.map(({ model, keyOf }) => ({ model, key: keyOf(gateway) }));
+    const requestsOf = (list: readonly ErrorKind[]) => list.map(({ model, keyOf }) => ({ model, key: keyOf(gateway) }));
     const request = JSON.stringify({
       origin,
       key: gateway.key,
       bases: basePaths,
-      kinds: askedOf(errorKinds),
-      kinds_at: Object.fromEntries(translatedFormats.map((format) => [format, askedOf(kindsAt(format))])),
+      kinds: requestsOf(errorKinds),
+      kinds_at: Object.fromEntries(translatedFormats.map((format) => [format, requestsOf(kindsAt(format))])),
       formats,
       translated: translatedFormats,
       speak_responses: [...speakResponses],

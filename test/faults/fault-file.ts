@@ -27,7 +27,16 @@ export const silentBehaviours: readonly string[] = ['silent', 'stall-after-role'
 
 export const behaviours = behaviourNames;
 /** Behaviours that every mix includes. */
-const alwaysMet = ['echo', 'cut', 'error-500', 'slow', 'flaky', 'invalid-json', 'invalid-json-once', 'fenced-json'];
+const commonBehaviours = [
+  'echo',
+  'cut',
+  'error-500',
+  'slow',
+  'flaky',
+  'invalid-json',
+  'invalid-json-once',
+  'fenced-json',
+];
 export const aloneModel = (behaviour: string): string => `alone/${behaviour}`;
 export const spareModel = (behaviour: string): string => `spare/${behaviour}`;
 
@@ -85,7 +94,7 @@ export function faultFile(keys: Keys, met: readonly string[]): FileParts {
   const limits = { rate_limit_rpm: 30, rate_limit_tpm: 1_000_000, rate_limit_tpd: 1_000_000_000 };
   for (const reachedVia of [chatFor('chat-completions'), ...translatedInterfaces]) {
     const provider = badProviderFor(reachedVia);
-    for (const name of new Set([...alwaysMet, ...met])) {
+    for (const name of new Set([...commonBehaviours, ...met])) {
       const bad: Route = { provider, upstream: parameters[name] ?? name };
       models[modelFor(reachedVia, aloneModel(name))] = [bad];
       models[modelFor(reachedVia, spareModel(name))] = [bad, spare];

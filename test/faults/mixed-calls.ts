@@ -47,7 +47,7 @@ const uuidOf = (random: SeededRandom): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };
 
-const pickSpoken = (random: SeededRandom): SpokenInterface =>
+const pickInterface = (random: SeededRandom): SpokenInterface =>
   random.pick([...spokenInterfaces, ...translatedInterfaces]);
 
 /** Makes the same call on a random interface and format. */
@@ -56,7 +56,7 @@ function askAny(
   model: string,
   content: string,
   more: Json = {},
-  clientInterface = pickSpoken(random),
+  clientInterface = pickInterface(random),
 ): Pick<MixedCall, 'path' | 'body'> {
   const { path, hello } = clientInterface;
   const messages = [{ role: 'user', content }];
@@ -67,7 +67,7 @@ function plainCall(
   random: SeededRandom,
   behaviours: readonly string[],
   key: KeyName = 'team',
-  clientInterface = pickSpoken(random),
+  clientInterface = pickInterface(random),
 ): MixedCall {
   const behaviour = random.pick(behaviours);
   const model = random.chance(0.5) ? aloneModel(behaviour) : spareModel(behaviour);
@@ -120,7 +120,7 @@ const kinds: readonly Kind[] = [
     { key: 'team', body: ask('gw/function/workflow', JSON.stringify({ topic: random.below(1_000_000) })), headers: {} },
   ],
   (random, behaviours) => {
-    const clientInterface = pickSpoken(random);
+    const clientInterface = pickInterface(random);
     const call = plainCall(random, behaviours, 'team', clientInterface);
     const body = { ...call.body, provider: { only: badProviderFor(clientInterface) } };
     return [{ ...call, body, headers: { 'x-byok-key': 'sk-of-the-client' } }];

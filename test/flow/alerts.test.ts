@@ -614,13 +614,13 @@ it('operators see the last alert of a key, of a workspace’s credit and limit, 
   await harness.composition.alerts.close();
   // States of providers are read every five seconds.
   shiftMs = 5_000;
-  const alertsShown = async (): Promise<Record<string, unknown>[]> => [
+  const shownAlerts = async (): Promise<Record<string, unknown>[]> => [
     (await shownItem('/keys', 'first')).last_alert,
     (await shownItem('/workspaces', 'team')).last_credit_alert,
   ];
   // The mark of a delivery is written after the delivery.
-  await eventually(async () => (await alertsShown()).some(({ is_delivered }) => is_delivered === true));
-  const alerted = await alertsShown();
+  await eventually(async () => (await shownAlerts()).some(({ is_delivered }) => is_delivered === true));
+  const alerted = await shownAlerts();
   expect(alerted.map(({ percent }) => percent)).toEqual([50, 50]);
   // The receiver accepted one of the two alerts.
   expect(alerted.map(({ is_delivered }) => is_delivered).toSorted()).toEqual([false, true]);

@@ -37,7 +37,7 @@ describe('an answer of a provider', () => {
   let longEvent = false;
   /** The bytes in use at each answer of the provider, and at each write of a stored answer. */
   let bytesInUse: number[] = [];
-  const noteKept = () => void bytesInUse.push(budget.bytesInUse());
+  const noteBytes = () => void bytesInUse.push(budget.bytesInUse());
 
   beforeAll(async () => {
     provider = await startScriptedProvider((outgoing, call) => {
@@ -46,7 +46,7 @@ describe('an answer of a provider', () => {
         const stream = longEvent ? [chunk('a'.repeat(800_000), null), chunk('', 'stop'), '[DONE]'] : longStream;
         return void outgoing.end(stream.map((text) => `data: ${text}\n\n`).join(''));
       }
-      noteKept();
+      noteBytes();
       const body = answerOf(characters);
       if (!isChunked) outgoing.setHeader('content-length', Buffer.byteLength(body));
       sendJson(outgoing, body);
@@ -65,7 +65,7 @@ describe('an answer of a provider', () => {
       wrapStore: (store) => ({
         ...store,
         update(update, options) {
-          if (update.table === 'idempotency') noteKept();
+          if (update.table === 'idempotency') noteBytes();
           return store.update(update, options);
         },
       }),

@@ -95,7 +95,7 @@ describe('calls in flight', () => {
     for (const answer of waiting.splice(0, count)) answer();
     for (const one of running) expect((await one).status).toBe(200);
   }
-  async function expectRefused(answer: Promise<Response>, code: string, whose: RegExp): Promise<void> {
+  async function expectRefusal(answer: Promise<Response>, code: string, whose: RegExp): Promise<void> {
     const refusal = await answer;
     expect(refusal.headers.get('retry-after')).toBe('1');
     expect((await expectError(refusal, 429, code)).message).toMatch(whose);
@@ -114,8 +114,8 @@ describe('calls in flight', () => {
     const running = [slow(), slow(), slow()];
     await isHeld(3);
     const before = await harness.credit();
-    await expectRefused(slow(), 'api_key_rate_limit', /^The key may have 3 calls in flight at once, its concurrency/);
-    await expectRefused(harness.post(ask('quick')), 'api_key_rate_limit', /^The key may have 3 calls/);
+    await expectRefusal(slow(), 'api_key_rate_limit', /^The key may have 3 calls in flight at once, its concurrency/);
+    await expectRefusal(harness.post(ask('quick')), 'api_key_rate_limit', /^The key may have 3 calls/);
     expect((await harness.post({ ...hello('acme/echo'), stream: true })).status).toBe(429);
     expect((await harness.get('/models')).status).toBe(200);
     expect((await harness.credit()).held).toBe(before.held);
@@ -133,7 +133,7 @@ describe('calls in flight', () => {
     await isHeld(3);
     const other = [slow(as('plain')), slow(as('plain'))];
     await isHeld(5);
-    await expectRefused(slow(as('plain')), 'rate_limited', /^The gateway may have 5 calls in flight at once/);
+    await expectRefusal(slow(as('plain')), 'rate_limited', /^The gateway may have 5 calls in flight at once/);
     await letGo(5, other);
     expect(await crowd.outcomes).toEqual({ ok: 3, api_key_rate_limit: 57 });
     await expectAllFree();
@@ -180,7 +180,7 @@ describe('calls in flight', () => {
     const other = await openCounted();
     const running = Array.from({ length: 3 }, () => other.counted.post(hello('acme/held')));
     await isHeld(3);
-    await expectRefused(other.counted.post(hello('acme/held')), 'api_key_rate_limit', /^The key may have 3 calls/);
+    await expectRefusal(other.counted.post(hello('acme/held')), 'api_key_rate_limit', /^The key may have 3 calls/);
     expect(other.takenMax()).toBe(3);
     await letGo(3, running);
     await Promise.all([counted.settled(), other.counted.settled()]);
@@ -192,7 +192,7 @@ describe('calls in flight', () => {
     const of = () => counted.post(hello('acme/held'), as('pair'));
     const running = [of(), of()];
     await isHeld(2);
-    await expectRefused(of(), 'rate_limited', /^The workspace pair may have 2 calls in flight/);
+    await expectRefusal(of(), 'rate_limited', /^The workspace pair may have 2 calls in flight/);
     expect(takenMax()).toBe(2);
     await letGo(2, running);
     await counted.settled();
@@ -203,7 +203,7 @@ describe('calls in flight', () => {
     const crowd = startCrowd(12, () => slow(as(name)));
     await crowd.areAllBut(2);
     await isHeld(2);
-    await expectRefused(
+    await expectRefusal(
       slow(as(name)),
       'rate_limited',
       new RegExp(`^The workspace ${name} may have 2 calls in flight`),
@@ -217,7 +217,7 @@ describe('calls in flight', () => {
     const running = [...Array.from({ length: 3 }, () => slow()), slow(as('plain')), slow(as('plain'))];
     await isHeld(5);
     const refusal = harness.post(ask('held'), as('plain'));
-    await expectRefused(refusal, 'execution_capacity', /^The gateway may have 5 calls in flight at once/);
+    await expectRefusal(refusal, 'execution_capacity', /^The gateway may have 5 calls in flight at once/);
     const countAnswer = await harness.postTo('/messages/count_tokens', hello('acme/echo'));
     expect(countAnswer.status).toBe(200);
     await letGo(5, running);
@@ -249,7 +249,7 @@ describe('calls in flight', () => {
     await letGo(1, [running]);
     const small = harness.post(hello('acme/held', { max_tokens: 8 }), as('poor'));
     await isHeld(1);
-    await expectRefused(slow(as('poor')), 'api_key_rate_limit', /^The key may have 1 call in flight/);
+    await expectRefusal(slow(as('poor')), 'api_key_rate_limit', /^The key may have 1 call in flight/);
     const large = harness.post(hello('acme/echo', { n: 2 }), as('poor'));
     await expectError(await large, 402, 'PAYMENT_REQUIRED');
     await letGo(1, [small]);
@@ -281,10 +281,10 @@ describe('calls in flight', () => {
     // The limits are five and two concurrent calls: shares of the stage, rounded down.
     const running = [of('plain'), of('plain')];
     await isHeld(2);
-    await expectRefused(of('plain'), 'api_key_rate_limit', /^The key may have 2 calls in flight/);
+    await expectRefusal(of('plain'), 'api_key_rate_limit', /^The key may have 2 calls in flight/);
     running.push(of('crowd'), of('crowd'), of('crowd'));
     await isHeld(5);
-    await expectRefused(of('single'), 'rate_limited', /^The gateway may have 5 calls in flight/);
+    await expectRefusal(of('single'), 'rate_limited', /^The gateway may have 5 calls in flight/);
     await letGo(5, running);
     await staged.settled();
     await expectAllFree();

@@ -58,7 +58,7 @@ describe('a provider', () => {
   beforeEach(() => clock.advance(forgottenMs));
 
   /** Makes a call and returns the providers that were called, in order. */
-  async function askedFor(
+  async function attemptsFor(
     model: string,
     more: Record<string, unknown> = {},
     headers: Record<string, string> = {},
@@ -68,12 +68,12 @@ describe('a provider', () => {
     return gateway.simulator.calls.map(({ provider }) => provider);
   }
   const both = ['first', 'second'];
-  const movedModels = ['second'];
+  const onlySecond = ['second'];
 
   /** Makes two calls that fail. */
   async function failTwice(model: string): Promise<void> {
-    expect(await askedFor(model)).toEqual(both);
-    expect(await askedFor(model)).toEqual(both);
+    expect(await attemptsFor(model)).toEqual(both);
+    expect(await attemptsFor(model)).toEqual(both);
   }
 
   it.each([
@@ -87,12 +87,12 @@ describe('a provider', () => {
   ])(
     'that limited one call or failed two is called last for ten seconds, or as long as it said: %s',
     async (model, calls, cooldownMs) => {
-      for (let call = 0; call < calls; call += 1) expect(await askedFor(model)).toEqual(both);
-      expect(await askedFor(model)).toEqual(movedModels);
+      for (let call = 0; call < calls; call += 1) expect(await attemptsFor(model)).toEqual(both);
+      expect(await attemptsFor(model)).toEqual(onlySecond);
       clock.advance(cooldownMs - 1);
-      expect(await askedFor(model)).toEqual(movedModels);
+      expect(await attemptsFor(model)).toEqual(onlySecond);
       clock.advance(1);
-      expect(await askedFor(model)).toEqual(both);
+      expect(await attemptsFor(model)).toEqual(both);
     },
   );
 
@@ -100,29 +100,29 @@ describe('a provider', () => {
     'that failed calls of one workspace moves for this workspace alone; once it failed one of another, for all: %s',
     async (model) => {
       const [other, third] = [otherKey, thirdKey].map((key) => ({ authorization: `Bearer ${key}` }));
-      while ((await askedFor(model)).length > 1);
-      expect(await askedFor(model, {}, other)).toEqual(both);
-      expect(await askedFor(model, {}, third)).toEqual(movedModels);
-      expect(await askedFor(model, {}, other)).toEqual(movedModels);
+      while ((await attemptsFor(model)).length > 1);
+      expect(await attemptsFor(model, {}, other)).toEqual(both);
+      expect(await attemptsFor(model, {}, third)).toEqual(onlySecond);
+      expect(await attemptsFor(model, {}, other)).toEqual(onlySecond);
       clock.advance(30_001);
-      expect(await askedFor(model, {}, third)).toEqual(both);
-      expect(await askedFor(model, {}, other)).toEqual(both);
+      expect(await attemptsFor(model, {}, third)).toEqual(both);
+      expect(await attemptsFor(model, {}, other)).toEqual(both);
     },
   );
 
   it('that rejects what a caller sent is called first again', async () => {
-    expect(await askedFor('acme/rejecting')).toEqual(both);
-    expect(await askedFor('acme/rejecting')).toEqual(both);
+    expect(await attemptsFor('acme/rejecting')).toEqual(both);
+    expect(await attemptsFor('acme/rejecting')).toEqual(both);
   });
 
   it('keeps the longer of two cooldowns, whichever came first', async () => {
     const pinned = { provider: { only: 'first' } };
-    expect(await askedFor('acme/limited')).toEqual(both);
+    expect(await attemptsFor('acme/limited')).toEqual(both);
     clock.advance(25_000);
     // A provider that is the only candidate is called, cooling or not; its 30 seconds begin anew here.
-    expect(await askedFor('acme/limited', pinned)).toEqual(['first']);
+    expect(await attemptsFor('acme/limited', pinned)).toEqual(['first']);
     clock.advance(29_999);
-    expect(await askedFor('acme/limited')).toEqual(movedModels);
+    expect(await attemptsFor('acme/limited')).toEqual(onlySecond);
     for (const retryAfterMs of [20_000, 1_000]) {
       const entry = { provider: 'first', model: 'acme/limited' };
       gateway.composition.cooldowns.report(entry, {
@@ -133,25 +133,25 @@ describe('a provider', () => {
       });
     }
     clock.advance(19_999);
-    expect(await askedFor('acme/limited')).toEqual(movedModels);
+    expect(await attemptsFor('acme/limited')).toEqual(onlySecond);
     clock.advance(1);
-    expect(await askedFor('acme/limited')).toEqual(both);
+    expect(await attemptsFor('acme/limited')).toEqual(both);
   });
 
   it('that cools is called first if the request names it first, and only then', async () => {
     await failTwice('acme/failing');
-    expect(await askedFor('acme/failing', { provider: { order: ['first', 'second'] } })).toEqual(both);
-    expect(await askedFor('acme/failing', { provider: { sort: 'price' } })).toEqual(movedModels);
-    expect(await askedFor('acme/failing', { provider: { ignore: ['nobody'] } })).toEqual(movedModels);
-    expect(await askedFor('acme/failing', { provider: { allow_fallbacks: false } })).toEqual(movedModels);
-    expect(await askedFor('acme/failing', { provider: { order: ['first'], allow_fallbacks: false } })).toEqual([
+    expect(await attemptsFor('acme/failing', { provider: { order: ['first', 'second'] } })).toEqual(both);
+    expect(await attemptsFor('acme/failing', { provider: { sort: 'price' } })).toEqual(onlySecond);
+    expect(await attemptsFor('acme/failing', { provider: { ignore: ['nobody'] } })).toEqual(onlySecond);
+    expect(await attemptsFor('acme/failing', { provider: { allow_fallbacks: false } })).toEqual(onlySecond);
+    expect(await attemptsFor('acme/failing', { provider: { order: ['first'], allow_fallbacks: false } })).toEqual([
       'first',
     ]);
   });
 
   it('is asked although it cools if all do', async () => {
     await failTwice('acme/down');
-    expect(await askedFor('acme/down')).toEqual(both);
+    expect(await attemptsFor('acme/down')).toEqual(both);
   });
 
   it('that broke a stream after its first output cools too', async () => {
@@ -160,14 +160,14 @@ describe('a provider', () => {
     await eventually(() =>
       gateway.composition.cooldowns.isCooling({ provider: 'first', model: 'acme/breaking' }, 'team'),
     );
-    expect(await askedFor('acme/breaking', stream)).toEqual(movedModels);
+    expect(await attemptsFor('acme/breaking', stream)).toEqual(onlySecond);
   });
 
   it('does not cool because a client’s own key was refused', async () => {
     const headers = { 'x-byok-key': 'their-own' };
     for (const _call of [1, 2])
-      expect(await askedFor('acme/refusing', { provider: { only: 'first' } }, headers)).toEqual(['first']);
-    expect(await askedFor('acme/refusing')).toEqual(both);
+      expect(await attemptsFor('acme/refusing', { provider: { only: 'first' } }, headers)).toEqual(['first']);
+    expect(await attemptsFor('acme/refusing')).toEqual(both);
   });
 
   it('does not cool because of a fault of ours, which is logged with its cause; the next provider answers', async () => {

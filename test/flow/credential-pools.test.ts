@@ -74,7 +74,7 @@ describe('a provider with three credentials', () => {
   const ask = (model = 'acme/model', headers: Record<string, string> = {}, more = {}) =>
     harness.post(hello(model, more), headers);
   const inSession = (session: string | number) => ({ 'x-gw-session-id': `session-${session}` });
-  const keysAsked = () => provider.calls.map(({ key }) => key);
+  const usedKeys = () => provider.calls.map(({ key }) => key);
   const attempts = async () => (await harness.records()).map(({ attemptLog = [] }) => attemptLog);
   /** Returns a session that goes to this credential while all credentials serve. */
   async function sessionAt(secret: string): Promise<Record<string, string>> {
@@ -96,7 +96,7 @@ describe('a provider with three credentials', () => {
     }
     await harness.settled();
     // Each failing credential is tried once, then comes after the credential that serves.
-    const accountKeys = keysAsked();
+    const accountKeys = usedKeys();
     expect(accountKeys.filter((key) => key === secrets[0])).toHaveLength(1);
     expect(accountKeys.filter((key) => key === secrets[1])).toHaveLength(1);
     expect(accountKeys.filter((key) => key === secrets[2])).toHaveLength(20);
@@ -113,7 +113,7 @@ describe('a provider with three credentials', () => {
   it('answers with the failure of all if none serves: limited by all is rate_limited', async () => {
     setAccounts(429, 429, 429);
     await expectError(await ask(), 429, 'rate_limited');
-    expect(new Set(keysAsked())).toEqual(new Set(secrets));
+    expect(new Set(usedKeys())).toEqual(new Set(secrets));
     setAccounts(401, 402, 401);
     clock.advance(forgottenMs);
     await expectError(await ask(), 502, 'no_available_provider');
@@ -184,12 +184,12 @@ describe('a provider with three credentials', () => {
     setAccounts(200, 429, 200);
     expect((await ask('acme/model', session)).status).toBe(200);
     expect((await ask('acme/model', session)).status).toBe(200);
-    const [first, other, third, ...more] = keysAsked();
+    const [first, other, third, ...more] = usedKeys();
     expect([first, other === third, more]).toEqual([secrets[1], true, []]);
     setAccounts(200, 200, 200);
     clock.advance(forgottenMs);
     await ask('acme/model', session);
-    expect(keysAsked().at(-1)).toBe(secrets[1]);
+    expect(usedKeys().at(-1)).toBe(secrets[1]);
   });
 
   it('keeps a stored response on the credential that made it', async () => {
@@ -204,7 +204,7 @@ describe('a provider with three credentials', () => {
       });
       expect([next.status, provider.calls.at(-1)?.key]).toEqual([200, key]);
     }
-    expect(new Set(keysAsked()).size).toBeGreaterThan(1);
+    expect(new Set(usedKeys()).size).toBeGreaterThan(1);
   });
 
   it('is asked with a key of the client for what a response of any of its credentials began', async () => {
@@ -212,18 +212,18 @@ describe('a provider with three credentials', () => {
       const session = await sessionAt(secret);
       const first = await harness.postTo('/responses', { model: 'acme/model', input: 'Hello' }, session);
       const { id } = (await first.json()) as { readonly id: string };
-      expect(keysAsked()).toEqual([secret]);
+      expect(usedKeys()).toEqual([secret]);
       const next = { model: 'acme/model', input: 'Go on', previous_response_id: id, provider: { only: 'pool' } };
       provider.accounts.set('client-key', 200);
       const answer = await harness.postTo('/responses', next, { 'x-byok-key': 'client-key' });
       provider.accounts.delete('client-key');
-      expect([answer.status, keysAsked()]).toEqual([200, [secret, 'client-key']]);
+      expect([answer.status, usedKeys()]).toEqual([200, [secret, 'client-key']]);
     }
   });
 
   it('is limited by the limits of an entry once per credential', async () => {
     for (const _secret of secrets) expect((await ask('acme/limited')).status).toBe(200);
-    expect(new Set(keysAsked())).toEqual(new Set(secrets));
+    expect(new Set(usedKeys())).toEqual(new Set(secrets));
     await expectError(await ask('acme/limited'), 429, 'rate_limited');
     expect(provider.calls).toHaveLength(secrets.length);
   });
@@ -231,7 +231,7 @@ describe('a provider with three credentials', () => {
   it('is asked once with a key of the client, whatever credentials it has', async () => {
     const headers = { 'x-byok-key': 'client-key' };
     await expectError(await ask('acme/model', headers, { provider: { only: 'pool' } }), 502, 'no_available_provider');
-    expect(keysAsked()).toEqual(['client-key']);
+    expect(usedKeys()).toEqual(['client-key']);
     await harness.settled();
     // The client's key is none of the gateway's credentials.
     const loggedAttempts = (await attempts()).at(-1);
@@ -246,7 +246,7 @@ describe('a provider with three credentials', () => {
     try {
       for (let session = 0; session < 6; session += 1)
         expect((await ask('acme/model', inSession(session))).status).toBe(200);
-      expect(keysAsked()).not.toContain(secrets[0]);
+      expect(usedKeys()).not.toContain(secrets[0]);
     } finally {
       process.env[names[0] as string] = secrets[0];
     }
@@ -258,7 +258,7 @@ describe('a provider with three credentials', () => {
       const headers = { 'idempotency-key': `00000000-0000-4000-8000-00000000000${call}` };
       expect((await harness.post(hello('gw/function/ask'), { ...session, ...headers })).status).toBe(200);
     }
-    expect(new Set(keysAsked())).toEqual(new Set([secrets[2]]));
+    expect(new Set(usedKeys())).toEqual(new Set([secrets[2]]));
   });
 
   it('has one entry in the list of models', async () => {
@@ -275,7 +275,7 @@ describe('a provider with three credentials', () => {
   });
 
   describe('beside entries with weights', () => {
-    const providersAsked = () => harness.simulator.calls.map((call) => call.provider);
+    const calledProviders = () => harness.simulator.calls.map((call) => call.provider);
     const inParallel = 50;
 
     it('shares a thousand sessions by weight, within a twentieth, each of which stays where it is', async () => {
@@ -299,8 +299,8 @@ describe('a provider with three credentials', () => {
       for (let session = 0; session < 20; session += 1) {
         expect((await ask('acme/one-down', inSession(session))).status).toBe(200);
       }
-      expect(providersAsked().filter((one) => one === 'heavy')).toHaveLength(20);
-      expect(providersAsked()).toContain('light');
+      expect(calledProviders().filter((one) => one === 'heavy')).toHaveLength(20);
+      expect(calledProviders()).toContain('light');
     });
   });
 });

@@ -71,7 +71,7 @@ describe('auth: { entra }', () => {
   const open = () => harness.open({ replace: () => ({ credentials: localCredentials(manualClock()) }) });
   const requests = () => endpoint.bodies.slice(earlier);
   const calledProviders = () => harness.simulator.calls.map(({ provider }) => provider);
-  const expectNothingTold = () => {
+  const expectNoReport = () => {
     const visibleText = `${harness.logLines.join('\n')}${JSON.stringify(harness.simulator.calls)}`;
     for (const hidden of ['secret words', secret]) expect(visibleText).not.toContain(hidden);
   };
@@ -93,7 +93,7 @@ describe('auth: { entra }', () => {
       },
     ]);
     expect(harness.logLines.join('\n')).not.toContain('token-1');
-    expectNothingTold();
+    expectNoReport();
   });
 
   it('asks for the scope that the file writes, with a token of its own', async () => {
@@ -134,7 +134,7 @@ describe('auth: { entra }', () => {
       expect(await response.json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
       await harness.settled();
       expect(calledProviders()).toEqual(['acme']);
-      expectNothingTold();
+      expectNoReport();
       answer = tokenAnswer('token-3');
       expect((await harness.post(hello(fault))).status).toBe(200);
     },
@@ -151,6 +151,6 @@ describe('auth: { entra }', () => {
     clock.advance(1);
     expect(await (await responsePromise).json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
     expect(calledProviders()).toEqual(['acme']);
-    expectNothingTold();
+    expectNoReport();
   });
 });

@@ -218,7 +218,7 @@ describe('an execution', () => {
 
   describe('that takes too long', () => {
     const called1 = () => harness.simulator.until((calls) => calls.length === 1);
-    const silentIsLeft = () =>
+    const untilSilentEnds = () =>
       harness.simulator.until((calls) => calls.some(({ model, closedEarly }) => model === 'silent' && closedEarly));
 
     it('ends at 55 seconds: 504, terminal, its provider let go, nothing charged', async () => {
@@ -231,7 +231,7 @@ describe('an execution', () => {
         const response = await answer;
         await expectError(response, 504, 'execution_deadline_exceeded');
         expect(response.headers.get('x-should-retry')).toBe('false');
-        await silentIsLeft();
+        await untilSilentEnds();
       });
       expect(spent).toBe(0n);
     });
@@ -243,7 +243,7 @@ describe('an execution', () => {
       const { gw, usage } = await answerOf(await answer);
       expect(gw.fallback_used).toBe(true);
       expect(usage.attempts).toBe(2);
-      await silentIsLeft();
+      await untilSilentEnds();
     });
 
     it('reserves what the answers of all its models may cost, and releases it', async () => {

@@ -58,7 +58,7 @@ async function sumOf(store: Store, table: 'keys' | 'ledger' | 'records', read: (
 }
 
 /** Returns what records and owners say was spent, for the workspace and for each key. */
-async function bookedIn(folder: string) {
+async function totalsIn(folder: string) {
   const { store, close } = await openSqliteStore({ folder });
   const byRecords = (name?: string) =>
     sumOf(store, 'records', (item) =>
@@ -106,7 +106,7 @@ it('a process that is killed under load leaves records that tell the same sum as
     );
     await Promise.all(calling).finally(() => child.kill('SIGKILL'));
     await ended;
-    const { records, owners } = await bookedIn(data);
+    const { records, owners } = await totalsIn(data);
     expect(records).toEqual(owners);
     const [spent = 0n] = owners;
     expect(spent).toBeGreaterThan(spentBefore);

@@ -147,7 +147,7 @@ const readable = (item: Record<string, unknown>) =>
 const curlOf = ({ lines }: Started) => lines.filter((line) => line.startsWith('curl '));
 
 /** Makes the call of a curl line. */
-async function callAsSaid(line: string, variables: Record<string, string> = {}) {
+async function callFromLine(line: string, variables: Record<string, string> = {}) {
   const [, url = '', authorization = '', body = ''] =
     /^curl (\S+) -H "Authorization: ([^"]+)" -H "Content-Type: application\/json" -d '(.*)'$/.exec(line) ?? [];
   const headers = {
@@ -177,7 +177,7 @@ describe('a start without --config', () => {
     await first.stop();
     const again = await start();
     const [line = ''] = curlOf(again);
-    expect((await callAsSaid(line)).status).toBe(200);
+    expect((await callFromLine(line)).status).toBe(200);
     expect(await createWorkspaceStore(store).read('demo')).toMatchObject({
       spend_limit_usd: '3',
       features: { byok: true, presets: false },
@@ -349,7 +349,7 @@ describe('the demo key', () => {
     expect(await statusOf(after.url, publishedKey)).toBe(401);
     expect(after.lines).toContainEqual(expect.stringMatching(/^note: the published demo key was revoked and stays/));
     const [line = ''] = curlOf(after);
-    expect((await callAsSaid(line)).status).toBe(200);
+    expect((await callFromLine(line)).status).toBe(200);
   });
 });
 
@@ -448,7 +448,7 @@ describe('a start with a file', () => {
     const text = ownFile(newKey(), { workspace: { keys: [{ name: 'made' }] } });
     const started = await start({ config: writeFile(text) });
     const [line = ''] = curlOf(started);
-    expect((await callAsSaid(line)).status).toBe(200);
+    expect((await callFromLine(line)).status).toBe(200);
     await started.stop();
     // The text of the key is not known any more, so the line reads it from a variable.
     const again = await start({ config: writeFile(text) });
@@ -456,7 +456,7 @@ describe('a start with a file', () => {
     expect(again.lines.join('\n')).not.toContain(key);
     expect(again.lines).toContain('with key made of team in the variable GW_API_KEY:');
     const [placeholder = ''] = curlOf(again);
-    expect((await callAsSaid(placeholder, { GW_API_KEY: key })).status).toBe(200);
+    expect((await callFromLine(placeholder, { GW_API_KEY: key })).status).toBe(200);
   });
 
   it.each<[string, Parameters<typeof ownFile>[1], RegExp | undefined]>([

@@ -194,7 +194,7 @@ describe('auth: { gcp }', () => {
   });
   const credentials = () => harness.simulator.calls.map(({ headers }) => headers.authorization);
   const calledProviders = () => harness.simulator.calls.map(({ provider }) => provider);
-  const expectNothingTold = () => {
+  const expectNoReport = () => {
     const lines = harness.logLines.join('\n');
     for (const secret of ['secret words', 'PRIVATE KEY', 'token-']) expect(lines).not.toContain(secret);
   };
@@ -211,7 +211,7 @@ describe('auth: { gcp }', () => {
       aud: endpoint.url,
       scope: 'https://www.googleapis.com/auth/cloud-platform',
     });
-    expectNothingTold();
+    expectNoReport();
   });
 
   it('takes an account whose key has its line ends as two characters', async () => {
@@ -227,7 +227,7 @@ describe('auth: { gcp }', () => {
     const line = harness.logLines.map((text) => JSON.parse(text)).findLast(({ event }) => event === 'attempt_failed');
     expect(line).toMatchObject({ outcome: 'no_token', message: expect.stringContaining('no private key in PEM') });
     expect(endpoint.requests).toHaveLength(0);
-    expectNothingTold();
+    expectNoReport();
   });
 
   it('is asked once if several calls wait for the same token', async () => {
@@ -251,7 +251,7 @@ describe('auth: { gcp }', () => {
       expect(await response.json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
       await harness.settled();
       expect(calledProviders()).toEqual(['acme']);
-      expectNothingTold();
+      expectNoReport();
       endpoint.answer = tokenAnswer('token-3');
       expect((await harness.post(hello(fault))).status).toBe(200);
     },
@@ -268,6 +268,6 @@ describe('auth: { gcp }', () => {
     clock.advance(1);
     expect(await (await answer).json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
     expect(calledProviders()).toEqual(['acme']);
-    expectNothingTold();
+    expectNoReport();
   });
 });

@@ -44,23 +44,23 @@ describe('a pool whose credentials are reordered', () => {
     provider.calls.length = 0;
     return gateway;
   }
-  const keysAsked = () => provider.calls.map(({ key }) => key);
+  const usedKeys = () => provider.calls.map(({ key }) => key);
   const inSession = (session: number) => ({ 'x-gw-session-id': `session-${session}` });
 
   it('asks one that cools of no call, whatever its position, and the others as before', async () => {
     provider.accounts.set(secrets[0], 429);
     for (let session = 0; session < 12; session += 1)
       expect((await harness.post(hello('acme/model'), inSession(session))).status).toBe(200);
-    expect(keysAsked().filter((key) => key === secrets[0])).toHaveLength(1);
+    expect(usedKeys().filter((key) => key === secrets[0])).toHaveLength(1);
     const { post } = await reordered([1, 2, 0]);
     for (let session = 0; session < 12; session += 1)
       expect((await post(hello('acme/model'), inSession(session))).status).toBe(200);
-    expect(new Set(keysAsked())).toEqual(new Set([secrets[1], secrets[2]]));
+    expect(new Set(usedKeys())).toEqual(new Set([secrets[1], secrets[2]]));
   });
 
   it('counts what each has served in the minute: one call each is one call each', async () => {
     expect((await harness.post(hello('acme/limited'))).status).toBe(200);
-    const [first = ''] = keysAsked();
+    const [first = ''] = usedKeys();
     const { post } = await reordered([1, 2, 0]);
     const answers = [
       await post(hello('acme/limited')),
@@ -68,14 +68,14 @@ describe('a pool whose credentials are reordered', () => {
       await post(hello('acme/limited')),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
-    expect(keysAsked()).not.toContain(first);
+    expect(usedKeys()).not.toContain(first);
   });
 
   it('leaves each conversation at its credential, where its prompt is cached', async () => {
     const at = async ({ post }: Pick<Harness, 'post'>) => {
       provider.calls.length = 0;
       for (let session = 0; session < 12; session += 1) await post(hello('acme/model'), inSession(session));
-      return keysAsked();
+      return usedKeys();
     };
     const before = await at(harness);
     expect(new Set(before).size).toBe(3);
@@ -88,9 +88,9 @@ describe('a pool whose credentials are reordered', () => {
   ])('continues a stored response at the credential that made it: %s', async (_title, order) => {
     const answer = await harness.postTo('/responses', { model: 'acme/model', input: 'Hello', store: true });
     const { id } = (await answer.json()) as { id: string };
-    const [maker = ''] = keysAsked();
+    const [maker = ''] = usedKeys();
     const { postTo } = await reordered(order ?? [secrets.indexOf(maker as (typeof secrets)[0])]);
     const next = await postTo('/responses', { model: 'acme/model', input: 'Go on', previous_response_id: id });
-    expect([next.status, keysAsked()]).toEqual([200, [maker]]);
+    expect([next.status, usedKeys()]).toEqual([200, [maker]]);
   });
 });

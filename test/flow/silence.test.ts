@@ -57,19 +57,19 @@ describe.each(clientInterfaces)('a silent provider of $name', ({ hello, ...speak
   });
 
   const calls = () => gateway.simulator.calls;
-  const calledTimes = (count: number) => gateway.simulator.until((calls) => calls.length === count);
+  const untilCalls = (count: number) => gateway.simulator.until((calls) => calls.length === count);
   const callEnd = (provider: string) =>
     gateway.simulator.until((calls) => calls.some((call) => call.provider === provider && call.closedEarly));
 
   it('and another silent one are given up early enough to leave ten seconds to each that is behind them', async () => {
     const answer = gateway.post(hello('three/silent'));
-    await calledTimes(1);
+    await untilCalls(1);
     clock.advance(34_999);
     // A call that had ended would show by then.
     await (await gateway.get('/models')).text();
     expect(calls().map(({ ended }) => ended)).toEqual([false]);
     clock.advance(1);
-    await calledTimes(2);
+    await untilCalls(2);
     expect(calls().map(({ provider }) => provider)).toEqual(['slow', 'slower']);
     clock.advance(10_000);
     expect((await (await answer).json()) as object).toMatchObject({ usage: { provider: 'good', attempts: 3 } });
@@ -86,7 +86,7 @@ describe.each(clientInterfaces)('a silent provider of $name', ({ hello, ...speak
     for (const [model, answerText] of sentPatterns) {
       gateway.simulator.clear();
       const answer = gateway.post(hello(model, { stream: true }));
-      await calledTimes(1);
+      await untilCalls(1);
       clock.advance(20_000);
       const { lines, text, headers } = await readStream(await answer);
       expect(headers.get('x-gw-provider')).toBe('good');

@@ -108,18 +108,18 @@ const others = spokenInterfaces
       (api): SpokenInterface => ({ ...clientInterface, api, name: `${clientInterface.name} for ${api}` }),
     );
   });
-const spokenHere = [...spokenInterfaces, ...translatedInterfaces, ...others];
+const interfacesHere = [...spokenInterfaces, ...translatedInterfaces, ...others];
 /** One interface for each provider format, for rules that depend on no format. */
-const someHere = spokenHere.filter(({ id, api, name }) => id === api || name === 'chat completions for converse');
+const someHere = interfacesHere.filter(({ id, api, name }) => id === api || name === 'chat completions for converse');
 
 /** The text with which a translated answer begins. */
-const begunWith: Readonly<Record<string, string>> = {
+const firstEvents: Readonly<Record<string, string>> = {
   'chat-completions': '"role":"assistant","content":""',
   messages: '"type":"thinking"',
   responses: '"type":"reasoning"',
 };
 const lastSeenOf = ({ id, api }: SpokenInterface, { lastSeen = '' }: Thinking): string =>
-  id === api ? lastSeen : (begunWith[id] ?? '');
+  id === api ? lastSeen : (firstEvents[id] ?? '');
 
 const clock = watchedClock();
 let provider: ScriptedProvider;
@@ -132,7 +132,7 @@ beforeAll(async () => {
     outgoing.writeHead(200, { 'content-type': contentType });
     thinker.resolve(outgoing);
   });
-  const apis = [...new Set(spokenHere.map(({ api }) => api))];
+  const apis = [...new Set(interfacesHere.map(({ api }) => api))];
   const dear = { input_price_per_million: '90', output_price_per_million: '90' };
   const models = apis.map((api) => [
     `think/${api}`,
@@ -178,7 +178,7 @@ async function startThinking(clientInterface: SpokenInterface, more: object = {}
   return { outgoing, reader, thinking, client };
 }
 
-it.each(spokenHere)(
+it.each(interfacesHere)(
   'a model that has begun to think is waited for as long as the stream may take, and no other is called: $name',
   async (clientInterface) => {
     const { outgoing, reader, thinking } = await startThinking(clientInterface);
@@ -245,9 +245,9 @@ it.each(someHere)(
 );
 
 /** Chat completions and Gemini show the model's reasoning, so they are left out. */
-const unseenHere = spokenHere.filter(({ api }) => api !== 'chat-completions' && api !== 'generate-content');
+const silentInterfaces = interfacesHere.filter(({ api }) => api !== 'chat-completions' && api !== 'generate-content');
 
-it.each(unseenHere)(
+it.each(silentInterfaces)(
   'a client that leaves while its model thinks unseen pays for what it thinks, within what was reserved: $name',
   async (clientInterface) => {
     const long = await startThinking(clientInterface);

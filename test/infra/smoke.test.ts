@@ -98,13 +98,13 @@ describe('the smoke test', () => {
   });
 
   /** Buffers the whole body, as CloudFront does when it compresses, and as some proxies do. */
-  const heldBack: typeof fetch = async (url, init) => {
+  const slowFetch: typeof fetch = async (url, init) => {
     const response = await fetch(url, init);
     return new Response(await response.arrayBuffer(), { status: response.status, headers: response.headers });
   };
 
   it('fails a way on which streams are held back, unless that is known', async () => {
-    const { passed, lines } = await runTimed({ send: heldBack });
+    const { passed, lines } = await runTimed({ send: slowFetch });
     expect([passed, lines.length]).toEqual([false, 3]);
     expect(lines[2]).toMatch(
       /^FAILS .*does not arrive as it comes \(first output after (\d+) ms, the last after \1 ms/,
@@ -190,7 +190,7 @@ describe('the smoke test', () => {
       expect(open.lines.at(-1)).toMatch(/^FAILS +direct .*does not refuse callers who go around the distribution: 200/);
       const send: typeof fetch = (url, init) =>
         String(url).startsWith('https://direct.test') && init?.method === 'POST'
-          ? heldBack(String(url).replace('https://direct.test/v1', gateway.url), init)
+          ? slowFetch(String(url).replace('https://direct.test/v1', gateway.url), init)
           : throughStage(true)(url, init);
       const heldRun = await runTimed({ deployed, send });
       expect(heldRun.lines.at(-1)).toMatch(/^FAILS +direct .*does not arrive as it comes/);

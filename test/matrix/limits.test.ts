@@ -22,7 +22,7 @@ async function expectServed(cell: MatrixCell, call: Call): Promise<void> {
 }
 
 /** Checks that the call is refused before any provider is called. */
-async function expectRefused(cell: MatrixCell, call: Call, status: number, code: string): Promise<void> {
+async function expectRefusal(cell: MatrixCell, call: Call, status: number, code: string): Promise<void> {
   const before = cell.received(call.model).length;
   const response = await cell.send(call);
   if (status === 429) expect(response.headers.get('retry-after')).toMatch(/^([1-9]|[1-5]\d|60)$/);
@@ -42,7 +42,7 @@ async function expectOneAtOnce(
   const [provider = ''] = cell.providersOf('held');
   const running = cell.send({ model: 'held', key: first });
   await cell.gate.arrived(provider);
-  await expectRefused(cell, { model: 'echo', key: second }, 429, code);
+  await expectRefusal(cell, { model: 'echo', key: second }, 429, code);
   cell.gate.release();
   const response = await running;
   await response.arrayBuffer();
@@ -94,19 +94,19 @@ askRows('limits', {
     async 'requests a minute of a key'(cell) {
       const call = { model: 'echo', key: rateKeys.get(cell.name) ?? '' };
       await expectServed(cell, call);
-      await expectRefused(cell, call, 429, 'api_key_rate_limit');
+      await expectRefusal(cell, call, 429, 'api_key_rate_limit');
     },
     'a spend limit of a key': (cell) =>
-      expectRefused(cell, { model: 'echo', key: keys.poorKey }, 402, 'PAYMENT_REQUIRED'),
+      expectRefusal(cell, { model: 'echo', key: keys.poorKey }, 402, 'PAYMENT_REQUIRED'),
     'a spend limit of a workspace': (cell) =>
-      expectRefused(cell, { model: 'echo', key: keys.poorWorkspace }, 402, 'PAYMENT_REQUIRED'),
+      expectRefusal(cell, { model: 'echo', key: keys.poorWorkspace }, 402, 'PAYMENT_REQUIRED'),
     'a workspace without credit': (cell) =>
-      expectRefused(cell, { model: 'echo', key: keys.empty }, 402, 'PAYMENT_REQUIRED'),
+      expectRefusal(cell, { model: 'echo', key: keys.empty }, 402, 'PAYMENT_REQUIRED'),
     'concurrent calls of a key': (cell) => expectOneAtOnce(cell, [keys.single, keys.single], 'api_key_rate_limit'),
     'concurrent calls of a workspace': (cell) => expectOneAtOnce(cell, [keys.first, keys.second], 'rate_limited'),
     async 'requests a minute of a provider'(cell) {
       await expectServed(cell, { model: 'once' });
-      await expectRefused(cell, { model: 'once' }, 429, 'rate_limited');
+      await expectRefusal(cell, { model: 'once' }, 429, 'rate_limited');
     },
     async 'an alert of spending'(cell) {
       await expectServed(cell, { model: 'echo', key: keysByColumn.get(cell.name) ?? '' });

@@ -128,7 +128,7 @@ onEachStore((start) => {
       for (const { amount } of state.held) expect(amount).toBeGreaterThanOrEqual(0n);
       const count = this.owners.length;
       const [held, spent] = [digitsOf(sumOf(state.held), count), digitsOf(state.spent, count)];
-      const formerlyHeld = digitsOf(sumOf(former.held), count);
+      const formerAmount = digitsOf(sumOf(former.held), count);
       for (const owner of this.owners) {
         const { number, state: of } = owner;
         if (of === 'asked' || of === 'taken' || of === 'refused') expect(spent[number]).toBe(0);
@@ -139,7 +139,7 @@ onEachStore((start) => {
         // The first answer was that of its settlement, so at most a repeated take may be left.
         expect(held[number]).toBeLessThanOrEqual(2);
       }
-      const isTake = held.some((digit, owner) => digit > (formerlyHeld[owner] ?? 0));
+      const isTake = held.some((digit, owner) => digit > (formerAmount[owner] ?? 0));
       if (isTake) expect(limit + state.balance).toBeGreaterThanOrEqual(0n);
     }
 

@@ -44,7 +44,7 @@ async function edit(prompt: string, parts: readonly { readonly bytes: Uint8Array
 }
 
 /** Returns the length of the longest text that JSON.stringify made meanwhile. */
-async function longestWritten(run: () => Promise<unknown>): Promise<number> {
+async function longestWrite(run: () => Promise<unknown>): Promise<number> {
   const { stringify } = JSON;
   let longest = 0;
   JSON.stringify = (...values: unknown[]) => {
@@ -65,7 +65,7 @@ describe('images of a form', () => {
   it('are sent from the bytes of the form: no text is made of a whole one', async () => {
     const images = [10_000_001, 1, 3 * 1024 * 1024].map((length) => Buffer.alloc(length, 'image'));
     let edited: Awaited<ReturnType<typeof edit>> | undefined;
-    const longest = await longestWritten(async () => {
+    const longest = await longestWrite(async () => {
       edited = await edit(
         'Blue',
         images.map((bytes) => ({ bytes })),

@@ -132,8 +132,8 @@ describe.each(apis)('arguments of %s', (api) => {
     const names = ['constructor', 'toString', '__proto__'];
     const tools = [...names, 'constructor_'].map((name) => tool(name));
     const calls = names.map((name, index) => ({ id: `c${index}`, name, args: { city: name } }));
-    const asNamed = { tools, tool_choice: { type: 'function', function: { name: 'constructor' } } };
-    const forced = (await ask({ api, body: asNamed, answer: fineAnswer(api) })).texts[0];
+    const namedChoice = { tools, tool_choice: { type: 'function', function: { name: 'constructor' } } };
+    const forced = (await ask({ api, body: namedChoice, answer: fineAnswer(api) })).texts[0];
     expect(forced).toMatch(/("name":|"allowedFunctionNames":\[)"constructor__"/);
     const body = { tools };
     const sentText = (await ask({ api, body, answer: fineAnswer(api) })).texts[0] ?? '';

@@ -51,7 +51,7 @@ describe.each(Object.entries(clients))('a signed text of an answer to a client o
   }
   const kindsOf = (parts: readonly Any[]) => parts.map(client.kindOf);
   /** Sends the answer back and returns the parts that the provider gets. */
-  async function sentBack(parts: Any[]): Promise<Any[]> {
+  async function partsAfterReturn(parts: Any[]): Promise<Any[]> {
     const answer = jsonAnswer(jsonOf(api, { blocks: [text] }));
     const { requests } = await ask({ ...options, answer, body: { ...client.asks, ...client.goesOn(parts) } as Json });
     const body: Any = requests[0]?.body ?? {};
@@ -61,26 +61,28 @@ describe.each(Object.entries(clients))('a signed text of an answer to a client o
   it('comes before it in JSON, and goes back with it', async () => {
     const parts = await answerWith(false, [text, sign]);
     expect(kindsOf(parts)).toEqual(['signature', 'text']);
-    expect(await sentBack(parts)).toEqual([{ ...text, thoughtSignature: sign.redacted }]);
+    expect(await partsAfterReturn(parts)).toEqual([{ ...text, thoughtSignature: sign.redacted }]);
   });
 
   it('comes before it in a stream if it comes with the text, once, and goes back with it', async () => {
     const signedText = { ...text, thoughtSignature: sign.redacted };
     const parts = await answersOf(eventStream(...[signedText, { text: ' And four.' }].map(eventOf), endOf), true);
     expect(kindsOf(parts)).toEqual(['signature', 'text']);
-    expect(await sentBack(parts)).toEqual([{ text: 'It is three. And four.', thoughtSignature: sign.redacted }]);
+    expect(await partsAfterReturn(parts)).toEqual([
+      { text: 'It is three. And four.', thoughtSignature: sign.redacted },
+    ]);
   });
 
   it('is nothing that comes last in a stream', async () => {
     const parts = await answerWith(true, [text, sign]);
     expect(kindsOf(parts)).toEqual(['text']);
-    expect(await sentBack(parts)).toEqual([text]);
+    expect(await partsAfterReturn(parts)).toEqual([text]);
   });
 
   it('comes before a call that follows in a stream, and goes back with it', async () => {
     const parts = await answerWith(true, [text, sign, call]);
     expect(kindsOf(parts)).toEqual(['text', 'signature', 'signature', 'call']);
-    const [first, second] = await sentBack(parts);
+    const [first, second] = await partsAfterReturn(parts);
     expect(first).toEqual({ ...text, thoughtSignature: sign.redacted });
     expect(second.thoughtSignature).toBe('of a');
   });
