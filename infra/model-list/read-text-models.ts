@@ -50,17 +50,17 @@ export function readTextModel(listName: string, model: LitellmModel): ListedMode
 
 /** Reads the prices of a tier. `suffix` is the suffix of the tier, such as `_above_200k_tokens`. */
 function readPrices(model: LitellmModel, suffix: string, isEmbedding: boolean): ListedPrices | undefined {
-  const of = (member: string) => costOf(model, `${member}${suffix}`);
-  const input = of('input_cost_per_token');
-  const output = isEmbedding ? 0 : of('output_cost_per_token');
+  const cost = (member: string) => costOf(model, `${member}${suffix}`);
+  const input = cost('input_cost_per_token');
+  const output = isEmbedding ? 0 : cost('output_cost_per_token');
   if (input === undefined || output === undefined) return undefined;
-  const reasoning = suffix === '' ? (of('output_cost_per_reasoning_token') ?? 0) : 0;
+  const reasoning = suffix === '' ? (cost('output_cost_per_reasoning_token') ?? 0) : 0;
   return {
     input: perMillion(input),
     output: perMillion(Math.max(output, reasoning)),
-    cachedInput: cachePrice(of('cache_read_input_token_cost')),
-    cacheWrite: cachePrice(of('cache_creation_input_token_cost')),
-    cacheWrite1h: cachePrice(of('cache_creation_input_token_cost_above_1hr')),
+    cachedInput: cachePrice(cost('cache_read_input_token_cost')),
+    cacheWrite: cachePrice(cost('cache_creation_input_token_cost')),
+    cacheWrite1h: cachePrice(cost('cache_creation_input_token_cost_above_1hr')),
   };
 }
 

@@ -88,7 +88,7 @@ export function isNearConcurrency(
 ): boolean {
   const limit = concurrencyOfKey({ defaultConcurrency: keyDefault }, key);
   if (limit === null) return false;
-  const seen = Math.max(readSlotsInUse(key, clock.nowMs()), callsUnderWay.of(credential.publicId));
+  const seen = Math.max(readSlotsInUse(key, clock.nowMs()), callsUnderWay.countOf(credential.publicId));
   return seen > limit * keyShare;
 }
 

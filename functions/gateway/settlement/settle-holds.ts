@@ -217,7 +217,7 @@ function heldBy(
           slotsIn: keyHold.slot === true ? keySlots(keyHold.publicId, keyHold.slotsMax ?? null) : undefined,
           end: (options) => counters.settleKey(keyHold, owed(), options),
           releaseSlot: (options) => counters.settleKey(keyHold, 0n, options),
-          chargedAs: (item) => ({ of: 'key', publicId: keyHold.publicId, item }),
+          chargedAs: (item) => ({ kind: 'key', publicId: keyHold.publicId, item }),
         };
   const heldCredit: Held | undefined = creditHold && {
     kind: 'money',
@@ -225,7 +225,7 @@ function heldBy(
     end: (options) => credit.settle(creditHold, owed(), options),
     releaseSlot: (options) =>
       counters.settle(creditCounter(creditHold.account, creditHold.shard), creditHold, 0n, options),
-    chargedAs: (item) => ({ of: 'credit', hold: creditHold, actual: owed(), item }),
+    chargedAs: (item) => ({ kind: 'credit', hold: creditHold, actual: owed(), item }),
   };
   const heldBudgets = budgetHolds.map((hold): Held => {
     const cost = () => bill.totalOf('client', hold.provider);
@@ -233,7 +233,7 @@ function heldBy(
       kind: 'money',
       slotsIn: undefined,
       end: (options) => counters.settle(hold.counter, hold, cost(), options),
-      chargedAs: (item) => ({ of: 'budget', ...hold, workspace: workspace.id, item }),
+      chargedAs: (item) => ({ kind: 'budget', ...hold, workspace: workspace.id, item }),
     };
   });
   const usedTokens = () =>

@@ -58,7 +58,7 @@ async function findRevision(
   const executionEnabled = catalogue.service.function_execution === 'enabled';
   // Nothing is looked up while execution is switched off, which is the purpose of the switch.
   const found = executionEnabled ? await deps.functions.read(workspace.id, alias) : undefined;
-  const known = executionEnabled && found === undefined ? await deps.functionList.of(workspace.id) : [];
+  const known = executionEnabled && found === undefined ? await deps.functionList.functionsOf(workspace.id) : [];
   const knownIds = known.map(({ id }) => id);
   return openRevision({ executionEnabled, found, alias, knownIds, nowMs: deps.clock.nowMs() });
 }

@@ -52,8 +52,8 @@ export function compare(
   names: Names,
 ): ComparedFigure[] {
   return figureNames.flatMap((figure) => {
-    const of = (name: string) => turns.map((turn) => turn.get(name)?.[figure] ?? NaN);
-    const [that, here] = [of(names.that), of(names.here)];
+    const figuresOf = (name: string) => turns.map((turn) => turn.get(name)?.[figure] ?? NaN);
+    const [that, here] = [figuresOf(names.that), figuresOf(names.here)];
     const ratios = here.map((value, turn) => value / (that[turn] ?? NaN));
     if (ratios.every(Number.isNaN)) return [];
     const [times, least, most] = [median(ratios), Math.min(...ratios), Math.max(...ratios)];

@@ -262,7 +262,7 @@ function cpuMsOf(pid: number): number {
 function descendantsOf(pid: number): readonly number[] {
   const all = readdirSync('/proc').map(Number).filter(Number.isInteger);
   const parents = new Map(all.map((one) => [one, statOf(one)[parentAt]]));
-  const of = (parent: number): number[] =>
-    all.filter((one) => parents.get(one) === parent).flatMap((one) => [one, ...of(one)]);
-  return of(pid);
+  const below = (parent: number): number[] =>
+    all.filter((one) => parents.get(one) === parent).flatMap((one) => [one, ...below(one)]);
+  return below(pid);
 }

@@ -5,7 +5,7 @@ export interface SeededRandom {
   fraction(): number;
   /** Returns a whole number below `end`. */
   below(end: number): number;
-  chance(of: number): boolean;
+  chance(probability: number): boolean;
   pick<Value>(values: readonly Value[]): Value;
   shuffled<Value>(values: readonly Value[]): Value[];
 }
@@ -23,7 +23,7 @@ export function seededRandom(seed: number): SeededRandom {
   return {
     fraction,
     below,
-    chance: (of) => fraction() < of,
+    chance: (probability) => fraction() < probability,
     pick: (values) => values[below(values.length)] as (typeof values)[number],
     shuffled: (values) =>
       values

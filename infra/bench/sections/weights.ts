@@ -93,12 +93,12 @@ async function rowsOfInterface(id: InterfaceId): Promise<readonly WeightRow[]> {
     paths.map(async (path): Promise<WeightRow> => {
       const name = `${id} ${path}${isForm ? ', a form' : ''}`;
       const bytes = isForm ? requestWeighed.form : requestWeighed.json;
-      const of = (text: string) => callOf(id, { model: modelId(name), isForm, text });
+      const callWith = (text: string) => callOf(id, { model: modelId(name), isForm, text });
       return {
         ...{ name, weight: headWeight(id, isForm), bytes, isRequest: true, isGuarded: path === 'guarded' },
         model: modelOf(loaded, path),
-        call: () => of('word '.repeat(bytes / 5)),
-        first: await of('word'),
+        call: () => callWith('word '.repeat(bytes / 5)),
+        first: await callWith('word'),
       };
     }),
   );
@@ -114,14 +114,14 @@ const partsTableBytes = (1 + 3 * parts.length) * 20;
 /** The weight of values: a text in many parts. */
 async function manyValuesRow(path: RequestPath): Promise<WeightRow> {
   const name = `many values ${path}`;
-  const of = (text: unknown) => callOf('chat-completions', { model: modelId(name), isForm: false, text });
+  const callWith = (text: unknown) => callOf('chat-completions', { model: modelId(name), isForm: false, text });
   const textBytes = JSON.stringify(parts).length;
   const weight = requestBytes([path], { textBytes, tableBytes: partsTableBytes, formBytes: 0 }) / textBytes;
   const loaded = await interfaceList['chat-completions'].load();
   return {
     ...{ name, weight, bytes: textBytes, isRequest: true, isGuarded: path === 'guarded', model: modelOf(loaded, path) },
-    call: () => of(parts),
-    first: await of([part]),
+    call: () => callWith(parts),
+    first: await callWith([part]),
   };
 }
 

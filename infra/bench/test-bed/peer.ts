@@ -114,9 +114,9 @@ async function litellm(environment: string, provider: string, folder: string): P
   });
 }
 
-async function startPeer(of: (port: number) => Started): Promise<Peer | undefined> {
+async function startPeer(describe: (port: number) => Started): Promise<Peer | undefined> {
   const port = await freePort();
-  const { command, args, env, ...described } = of(port);
+  const { command, args, env, ...described } = describe(port);
   const { process: child, stop } = spawnBoundChild(command, args, { env: { ...process.env, ...env } });
   for (const pipe of [child.stdout, child.stderr]) pipe?.resume();
   const peer = { ...described, url: `http://127.0.0.1:${port}/v1`, pid: child.pid ?? Number.NaN, stop };

@@ -57,7 +57,7 @@ export function readDeployment(context: ImportContext, path: Path): Deployment |
   const api = apiOf(source, path, foundModel.name);
   const isPattern = modelName.includes('*');
   const preferred = isPattern ? /^([a-z0-9][\w.-]*)\/\*$/.exec(modelName)?.[1] : undefined;
-  const provider = providers.of(at, foundModel, api, preferred);
+  const provider = providers.providerFor(at, foundModel, api, preferred);
   if (provider === undefined) return useWhole(source, path);
   return {
     ...{ modelName, path, named: foundModel, provider },

@@ -54,7 +54,7 @@ export class ImportedProviders {
    * Returns the provider of a deployment. `preferredId` is for a wildcard, whose names begin with it. Returns undefined
    * without an address; a comment then explains this.
    */
-  of(at: ParameterPath, named: NamedModel, api: string, preferredId?: string): ImportedProvider | undefined {
+  providerFor(at: ParameterPath, named: NamedModel, api: string, preferredId?: string): ImportedProvider | undefined {
     const written = this.#written(at, named);
     if (written === undefined) return undefined;
     const key = JSON.stringify(written);

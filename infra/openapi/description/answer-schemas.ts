@@ -135,7 +135,7 @@ const openAiError = objectSchema(
 );
 
 const price = { ...decimal, description: 'USD per million tokens, as an exact decimal. "0" where no price is set.' };
-const unitPrice = (of: string) => ({ ...decimal, description: `USD for ${of}. Left out: it has no such price.` });
+const unitPrice = (unit: string) => ({ ...decimal, description: `USD for ${unit}. Left out: it has no such price.` });
 const unitPrices: MembersOf<UnitPricesObject> = {
   output_price_per_image: unitPrice('an image of any size and quality'),
   image_prices: {

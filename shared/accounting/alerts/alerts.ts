@@ -10,9 +10,9 @@ import type { Cooldowns } from '../provider-health/index.ts';
 
 /** A charged counter with its item after the charge; {} if the item is unknown. */
 export type ChargedCounter = { readonly item: Item } & (
-  | { readonly of: 'key'; readonly publicId: string }
-  | { readonly of: 'credit'; readonly hold: CreditHold; readonly actual: PicoUsd }
-  | { readonly of: 'budget'; readonly counter: Counter; readonly workspace: string; readonly provider: string }
+  | { readonly kind: 'key'; readonly publicId: string }
+  | { readonly kind: 'credit'; readonly hold: CreditHold; readonly actual: PicoUsd }
+  | { readonly kind: 'budget'; readonly counter: Counter; readonly workspace: string; readonly provider: string }
 );
 
 /** A call of a provider with a credential of the gateway. */

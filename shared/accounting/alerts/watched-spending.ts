@@ -35,11 +35,11 @@ interface SpendingSources {
 
 export async function readSpendings(charged: ChargedCounter, sources: SpendingSources): Promise<WatchedSpending[]> {
   if (Object.keys(charged.item).length === 0) return [];
-  if (charged.of === 'key') return keySpending(charged, sources.nowMs);
-  return charged.of === 'budget' ? budgetSpending(charged) : creditSpendings(charged, sources);
+  if (charged.kind === 'key') return keySpending(charged, sources.nowMs);
+  return charged.kind === 'budget' ? budgetSpending(charged) : creditSpendings(charged, sources);
 }
 
-function keySpending({ publicId, item }: ChargedCounter & { readonly of: 'key' }, nowMs: number): WatchedSpending[] {
+function keySpending({ publicId, item }: ChargedCounter & { readonly kind: 'key' }, nowMs: number): WatchedSpending[] {
   const { spent, limit, periodStartMs } = readKeySpending(item, nowMs);
   if (limit === null) return [];
   const period = periodStartMs === null ? null : new Date(periodStartMs).toISOString().slice(0, dayCharacters);
@@ -52,7 +52,7 @@ function keySpending({ publicId, item }: ChargedCounter & { readonly of: 'key' }
 /** Length of the day in an instant. */
 const dayCharacters = 'YYYY-MM-DD'.length;
 
-function budgetSpending(charged: ChargedCounter & { readonly of: 'budget' }): WatchedSpending[] {
+function budgetSpending(charged: ChargedCounter & { readonly kind: 'budget' }): WatchedSpending[] {
   const { counter, workspace, provider, item } = charged;
   const { table, key, balances, spentAttribute = '' } = counter;
   const place = { table, key, attribute: 'alert' };
@@ -63,7 +63,7 @@ function budgetSpending(charged: ChargedCounter & { readonly of: 'budget' }): Wa
 }
 
 async function creditSpendings(
-  { hold, actual, item }: ChargedCounter & { readonly of: 'credit' },
+  { hold, actual, item }: ChargedCounter & { readonly kind: 'credit' },
   { credit }: SpendingSources,
 ): Promise<WatchedSpending[]> {
   const { account } = hold;

@@ -43,8 +43,8 @@ export const readAll = (context: TransferContext): Promise<readonly Shard[]> =>
     item: (await context.store.get('ledger', creditKey(context.account.workspace, index), context.options)) ?? {},
   }));
 
-const forEachShard = <Value>({ account }: TransferContext, of: (index: number) => Promise<Value>): Promise<Value[]> =>
-  Promise.all(Array.from({ length: shardCount(account) }, (_none, index) => of(index)));
+const forEachShard = <Value>({ account }: TransferContext, work: (index: number) => Promise<Value>): Promise<Value[]> =>
+  Promise.all(Array.from({ length: shardCount(account) }, (_none, index) => work(index)));
 
 /** Brings `target` as near to `amount` of credit and headroom as the other shards can, all of them at once. */
 export async function gather(context: TransferContext, shards: readonly Shard[], target: number, amount: PicoUsd) {

@@ -255,8 +255,8 @@ function createKeyCharges({ writer, clock, isShared }: KeyChargesOptions) {
       options,
     );
 
-  async function charge(of: KeyCharge, amount: bigint): Promise<void> {
-    await retryWrite(clock, () => settle(of, amount, { isAwaited: !isShared })).catch(notRepeatable);
+  async function charge(spending: KeyCharge, amount: bigint): Promise<void> {
+    await retryWrite(clock, () => settle(spending, amount, { isAwaited: !isShared })).catch(notRepeatable);
   }
 
   function queueOf(publicId: string) {
@@ -277,13 +277,13 @@ function createKeyCharges({ writer, clock, isShared }: KeyChargesOptions) {
   }
 
   return async (
-    of: KeyCharge,
+    spending: KeyCharge,
     amount: bigint,
     { transaction }: Pick<SettlementOptions, 'transaction'> = {},
   ): Promise<void> => {
     if (amount === 0n) return;
-    if (transaction !== undefined) await settle(of, amount, { transaction });
-    else await (isShared ? queueOf(of.publicId)({ ...of, amount }) : charge(of, amount));
+    if (transaction !== undefined) await settle(spending, amount, { transaction });
+    else await (isShared ? queueOf(spending.publicId)({ ...spending, amount }) : charge(spending, amount));
   };
 }
 

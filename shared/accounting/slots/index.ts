@@ -104,7 +104,7 @@ function shardsOf({ key, slots, hasSubstitute = false }: SlotPool): readonly Cou
 // Counts the calls in this process, including calls without a slot yet. The count is a hint that needs no store, and
 // decides nothing.
 export interface CallsUnderWay {
-  readonly of: (publicId: string) => number;
+  readonly countOf: (publicId: string) => number;
   /** Returns the number of calls of all keys. */
   readonly all: () => number;
   /** True if enough calls of all keys run that batching their work pays. On Lambda a process has one call. */
@@ -126,7 +126,7 @@ export function createCallsUnderWay(): CallsUnderWay {
     else counts.set(publicId, count);
   };
   return {
-    of: (publicId) => counts.get(publicId) ?? 0,
+    countOf: (publicId) => counts.get(publicId) ?? 0,
     all: () => all,
     isBusy: () => all >= manyCallsMin,
     enter(publicId) {

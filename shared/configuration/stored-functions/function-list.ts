@@ -70,7 +70,7 @@ export const isCallable = ({ isEnabled, active }: ListedFunction, nowMs: number)
 
 export interface FunctionList {
   /** Returns all functions of a workspace, by id; at most `configFreshMs` old. Throws StoreUnavailable. */
-  of(workspace: string): Promise<readonly ListedFunction[]>;
+  functionsOf(workspace: string): Promise<readonly ListedFunction[]>;
 }
 
 /** Maximum number of cached lists, which have some hundred bytes for each function. */
@@ -85,7 +85,7 @@ export function createFunctionList({
 }): FunctionList {
   const lists = createReadCache<readonly ListedFunction[]>({ sizeMax: cachedListsMax, freshMs: configFreshMs, clock });
   return {
-    of: (workspace) =>
+    functionsOf: (workspace) =>
       lists.get(workspace, async () =>
         Object.entries((await store.get('functions', listKey(workspace))) ?? {})
           .flatMap(fromAttribute)

@@ -69,7 +69,7 @@ export function createAgents(clock: Clock, proxies: Proxies, settings: AgentOpti
     override createConnection(options: ConnectOptions, onSocket: OnSocket) {
       const connect = (more: object = {}) => super.createConnection({ ...options, ...more }) as Duplex;
       const { host, port } = options;
-      const proxy = proxies.of({ protocol: 'https:', hostname: String(host), port: port ?? '' });
+      const proxy = proxies.proxyFor({ protocol: 'https:', hostname: String(host), port: port ?? '' });
       if (proxy === undefined) return watch(connect(), 'secureConnect', options.connectTimeoutMs);
       connectThrough(proxy, options, (socket) => connect({ socket })).then(
         (socket) => onSocket(null, socket),

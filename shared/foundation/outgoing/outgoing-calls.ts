@@ -144,7 +144,7 @@ function addressOf(url: URL, { proxies }: SocketPool): Address {
     path: pathname + search,
     auth: username === '' ? undefined : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`,
   };
-  const proxy = protocol === 'http:' ? proxies.of(url) : undefined;
+  const proxy = protocol === 'http:' ? proxies.proxyFor(url) : undefined;
   if (proxy === undefined) {
     return { isEncrypted: protocol === 'https:', isProxied: false, address: direct, ownHeaders: {} };
   }

@@ -25,7 +25,7 @@ interface Destination {
 
 export interface Proxies {
   /** Returns undefined when the target is called directly. */
-  of(target: Destination): ProxyServer | undefined;
+  proxyFor(target: Destination): ProxyServer | undefined;
 }
 
 export function createProxies({ https, http, except }: ProxyEnvironment): Proxies {
@@ -34,7 +34,7 @@ export function createProxies({ https, http, except }: ProxyEnvironment): Proxie
   const isProxy = (hostname: string, port: number) =>
     Object.values(proxies).some((proxy) => proxy?.hostname === hostname && proxy.port === port);
   return {
-    of({ protocol, hostname: written, port: writtenPort }) {
+    proxyFor({ protocol, hostname: written, port: writtenPort }) {
       if (protocol !== 'https:' && protocol !== 'http:') return undefined;
       const proxy = proxies[protocol];
       if (proxy === undefined) return undefined;

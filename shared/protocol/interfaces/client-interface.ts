@@ -87,7 +87,7 @@ export interface ClientInterface {
    * Loads its operation for the description of the whole interface. `of` is the operation in the path, if the path
    * names the model.
    */
-  readonly operation: (of?: string) => Promise<InterfaceOperation>;
+  readonly operation: (pathOperation?: string) => Promise<InterfaceOperation>;
   /**
    * Loads the writer of its calls for the playground of the console. Undefined if the playground does not offer it.
    */

@@ -76,7 +76,7 @@ async function listFunctions(
 ): Promise<FunctionModelObject[]> {
   if (catalogue.service.function_execution !== 'enabled') return [];
   const nowMs = clock.nowMs();
-  const functions = await functionList.of(workspaceId);
+  const functions = await functionList.functionsOf(workspaceId);
   return functions.flatMap((listed) => (isCallable(listed, nowMs) ? toFunctionModel(listed) : []));
 }
 

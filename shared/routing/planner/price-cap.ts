@@ -7,13 +7,13 @@ import type { CallPrices } from '../billing/index.ts';
 const perMillion = 1_000_000n;
 
 /** Units of each field, whose number is the price of `count` of them. */
-const capped: Readonly<Record<PriceCapField, { readonly of: string; readonly count: bigint }>> = {
-  prompt: { of: 'a million tokens of prompt', count: perMillion },
-  completion: { of: 'a million tokens of completion', count: perMillion },
-  request: { of: 'a request', count: 1n },
-  image: { of: 'an image', count: 1n },
-  second: { of: 'a second', count: 1n },
-  character: { of: 'a million characters', count: perMillion },
+const capped: Readonly<Record<PriceCapField, { readonly unit: string; readonly count: bigint }>> = {
+  prompt: { unit: 'a million tokens of prompt', count: perMillion },
+  completion: { unit: 'a million tokens of completion', count: perMillion },
+  request: { unit: 'a request', count: 1n },
+  image: { unit: 'an image', count: 1n },
+  second: { unit: 'a second', count: 1n },
+  character: { unit: 'a million characters', count: perMillion },
 };
 const units = ['request', 'image', 'second', 'character'] as const;
 
@@ -58,7 +58,7 @@ export const isUnderCap = (prices: CallPrices, cap: PriceCap): boolean =>
 export function overCapText({ provider }: Candidate, prices: CallPrices, cap: PriceCap): string {
   const known = fieldPrices(prices).filter(({ price }) => price !== null);
   const billed = known.filter(({ field, price }) => price !== 0n || isOver({ field, price }, cap));
-  const costs = listOf(billed.map(({ field, price }) => `${formatUsd(price)} USD for ${capped[field].of}`));
+  const costs = listOf(billed.map(({ field, price }) => `${formatUsd(price)} USD for ${capped[field].unit}`));
   const least = known
     .filter((one) => isOver(one, cap))
     .map(({ field, price }) => `provider.max_price.${field} ${formatUsd(price)}`);

@@ -21,7 +21,7 @@ import {
 import { startMuteServer } from '../../support/socket-server.ts';
 
 const proxied = (variables: Record<string, string>, url: string): string | undefined => {
-  const proxy = createProxies(readProxyEnvironment(variables)).of(new URL(url));
+  const proxy = createProxies(readProxyEnvironment(variables)).proxyFor(new URL(url));
   return proxy && `${proxy.protocol}//${proxy.hostname}:${proxy.port}`;
 };
 const both = { HTTPS_PROXY: 'http://proxy.example:3128', HTTP_PROXY: 'http://plain.example:8080' };

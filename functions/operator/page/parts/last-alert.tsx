@@ -2,11 +2,11 @@
 import { time } from './shown-values.ts';
 
 interface LastAlertProperties {
-  readonly of: string | undefined;
+  readonly subject: string | undefined;
   readonly alert: { readonly at: string; readonly is_delivered: boolean } | null;
 }
 
-export const LastAlert = ({ of, alert }: LastAlertProperties) =>
+export const LastAlert = ({ subject, alert }: LastAlertProperties) =>
   alert === null ? null : (
-    <span class="muted">{`alerted of ${of}, ${time(alert.at)}${alert.is_delivered ? '' : ', not delivered'}`}</span>
+    <span class="muted">{`alerted of ${subject}, ${time(alert.at)}${alert.is_delivered ? '' : ', not delivered'}`}</span>
   );

@@ -6,14 +6,14 @@ import { Shown } from './states.tsx';
 
 interface LatelyUsedProperties {
   /** Filter for the calls. */
-  readonly of: Readonly<Record<string, string>>;
+  readonly filter: Readonly<Record<string, string>>;
 }
 
 const since = '24h';
 const shownKeys = 8;
 
-export const LatelyUsed = ({ of }: LatelyUsedProperties) => {
-  const loaded = useManagementRequest('GET /calls', { query: { ...of, since, limit: '200' } });
+export const LatelyUsed = ({ filter }: LatelyUsedProperties) => {
+  const loaded = useManagementRequest('GET /calls', { query: { ...filter, since, limit: '200' } });
   return (
     <Shown loaded={loaded}>
       {({ data, next_cursor }) => {

@@ -4,20 +4,20 @@ import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { LatelyUsed } from '../parts/lately-used.tsx';
 
 interface DisableFunctionProperties {
-  readonly of: Pick<StoredFunction, 'workspace' | 'id'>;
+  readonly target: Pick<StoredFunction, 'workspace' | 'id'>;
   readonly close: () => void;
   readonly done: () => void;
 }
 
-export const DisableFunction = ({ of, close, done }: DisableFunctionProperties) => (
+export const DisableFunction = ({ target, close, done }: DisableFunctionProperties) => (
   <ConfirmDialog
-    title={`Disable function ${of.id} of ${of.workspace}?`}
+    title={`Disable function ${target.id} of ${target.workspace}?`}
     act="Disable"
-    send={() => changeFunction(of, 'disable')}
+    send={() => changeFunction(target, 'disable')}
     close={close}
     done={done}
   >
     <p>Every call of it is refused from now on.</p>
-    <LatelyUsed of={{ workspace: of.workspace, model: `gw/function/${of.id}` }} />
+    <LatelyUsed filter={{ workspace: target.workspace, model: `gw/function/${target.id}` }} />
   </ConfirmDialog>
 );

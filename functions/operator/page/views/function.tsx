@@ -95,7 +95,7 @@ const Details = ({ shown, address, changed }: DetailsProperties) => {
       )}
       {task?.kind === 'disable' && (
         <DisableFunction
-          of={shown}
+          target={shown}
           close={() => setTask(undefined)}
           done={() => {
             setTask(undefined);
@@ -105,7 +105,7 @@ const Details = ({ shown, address, changed }: DetailsProperties) => {
       )}
       {task?.kind === 'publish' && (
         <PublishRevision
-          of={shown}
+          existing={shown}
           close={() => setTask(undefined)}
           saved={(_one, revision) => {
             setTask(revision === undefined ? undefined : { kind: 'cases', revision, activates: true });

@@ -52,7 +52,7 @@ export const FunctionsView = () => {
       />
       {disabling && (
         <DisableFunction
-          of={disabling}
+          target={disabling}
           close={() => setDisabling(undefined)}
           done={() => {
             setDisabling(undefined);

@@ -145,7 +145,7 @@ const RevokeKey = ({ apiKey, close, done }: EndKeyProperties & { readonly done: 
   >
     <p>Clients with key {keyTitle(apiKey)} are refused from their next request on.</p>
     {apiKey.owner !== null && <p>It belongs to {apiKey.owner}.</p>}
-    <LatelyUsed of={{ key: apiKey.public_id }} />
+    <LatelyUsed filter={{ key: apiKey.public_id }} />
   </ConfirmDialog>
 );
 
@@ -276,7 +276,7 @@ const keyColumns = (
         <span class="lines">
           {usd(spent_usd)}
           {dayCost !== undefined && <span class="muted">24 h: {usd(dayCost)}</span>}
-          <LastAlert of={`${last_alert?.percent} %`} alert={last_alert} />
+          <LastAlert subject={`${last_alert?.percent} %`} alert={last_alert} />
         </span>
       );
     },

@@ -135,10 +135,10 @@ const intervalSeconds = { hour: 3_600, day: 86_400 };
 const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
   const plots = useMemo(() => {
     const times = series.map(({ time }) => Date.parse(time) / 1_000);
-    const line = (title: string, color: string, of: (figures: CallTotals) => number | null): PlotLine => ({
+    const line = (title: string, color: string, figure: (figures: CallTotals) => number | null): PlotLine => ({
       title,
       color,
-      values: series.map(of),
+      values: series.map(figure),
     });
     return {
       time: { times, intervalSeconds: intervalSeconds[interval] },
@@ -171,7 +171,7 @@ const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
 interface Group extends CallTotals {
   readonly name: string | null;
   /** Workspace of a key. */
-  readonly of?: string;
+  readonly workspace?: string;
   readonly filter: Parameters;
 }
 
@@ -199,7 +199,7 @@ function Groups<Row extends Group>({ by, rows, since, columns = callColumns }: G
       ) : (
         <span class="lines">
           <Link view="calls" parameters={{ ...row.filter, since }} text={row.name} />
-          {row.of !== undefined && <span class="muted">of {row.of}</span>}
+          {row.workspace !== undefined && <span class="muted">of {row.workspace}</span>}
         </span>
       ),
   };

@@ -125,7 +125,7 @@ const columns: readonly TableColumn<Provider>[] = [
     show: ({ status, last_alert }) => (
       <span class="lines">
         {status}
-        <LastAlert of={last_alert?.state} alert={last_alert} />
+        <LastAlert subject={last_alert?.state} alert={last_alert} />
       </span>
     ),
   },
@@ -243,7 +243,7 @@ const DisableProvider = ({ provider: { id }, close, done }: DisableProviderPrope
       <p>No call goes to it from the next seconds on, of any workspace.</p>
       <Failure failure={planned.failure} />
       {planned.answer && <Unserved models={planned.answer.data.models_without_provider} />}
-      <LatelyUsed of={{ provider: id }} />
+      <LatelyUsed filter={{ provider: id }} />
     </ConfirmDialog>
   );
 };

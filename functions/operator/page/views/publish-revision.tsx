@@ -11,7 +11,7 @@ import { useRequests } from '../parts/use-requests.ts';
 
 interface PublishRevisionProperties {
   /** The function; undefined if the function is new too. */
-  readonly of?: ShownFunction;
+  readonly existing?: ShownFunction;
   readonly close: () => void;
   /** Called when the revision is saved. `toActivate` is a draft that becomes active once its cases have passed. */
   readonly saved: (one: Pick<StoredFunction, 'workspace' | 'id'>, toActivate: string | undefined) => void;
@@ -20,14 +20,14 @@ interface PublishRevisionProperties {
 const firstText = 'model: auto\nmessages:\n  - role: user\n    content: "{{input}}"\n';
 const idHint = { pattern: '[A-Za-z0-9_\\-]{1,64}', hint: 'Letters, digits, - and _' };
 
-export const PublishRevision = ({ of, close, saved }: PublishRevisionProperties) => {
+export const PublishRevision = ({ existing, close, saved }: PublishRevisionProperties) => {
   const workspaces = useWorkspaceNames('editor');
   const requests = useRequests();
-  const [before] = useState(() => of?.revisions.find(({ id }) => id === of.active)?.text ?? firstText);
+  const [before] = useState(() => existing?.revisions.find(({ id }) => id === existing.active)?.text ?? firstText);
   const publish = (form: HTMLFormElement) =>
     requests.run(async () => {
       const { text, has } = formValues(form);
-      const { workspace, id, kind } = of ?? {
+      const { workspace, id, kind } = existing ?? {
         workspace: text('workspace'),
         id: text('function'),
         kind: text('kind') as StoredFunction['kind'],
@@ -51,13 +51,13 @@ export const PublishRevision = ({ of, close, saved }: PublishRevisionProperties)
     });
   return (
     <FormDialog
-      title={of === undefined ? 'Make a function' : `Publish a revision of ${of.id}`}
+      title={existing === undefined ? 'Make a function' : `Publish a revision of ${existing.id}`}
       close={close}
       submit={publish}
       requests={requests}
       send="Publish"
     >
-      {of === undefined && (
+      {existing === undefined && (
         <>
           <Choice title="Workspace" name="workspace" required options={workspaces} />
           <TextField title="Function" name="function" required {...idHint} />

@@ -73,8 +73,8 @@ const columns = (
     show: ({ spent_usd, last_credit_alert: creditAlert, last_limit_alert: limitAlert }, usd) => (
       <span class="lines">
         {usd(spent_usd)}
-        <LastAlert of={`${creditAlert?.percent} % of the credit`} alert={creditAlert} />
-        <LastAlert of={`${limitAlert?.percent} % of the limit`} alert={limitAlert} />
+        <LastAlert subject={`${creditAlert?.percent} % of the credit`} alert={creditAlert} />
+        <LastAlert subject={`${limitAlert?.percent} % of the limit`} alert={limitAlert} />
       </span>
     ),
   },

@@ -69,10 +69,10 @@ export function readableOpenAiUsage(
   const usage = renamed(reported);
   const counts = acceptedUsage(usage, { required, optionalCounts: [], subtotals: [] });
   const detailEntries = Object.entries(details).map(([member, names]) => {
-    const of = isJsonObject(usage[member]) ? usage[member] : {};
+    const fields = isJsonObject(usage[member]) ? usage[member] : {};
     return [
       member,
-      Object.fromEntries(names.flatMap((name) => (toCount(of[name]) === undefined ? [] : [[name, of[name]]]))),
+      Object.fromEntries(names.flatMap((name) => (toCount(fields[name]) === undefined ? [] : [[name, fields[name]]]))),
     ];
   });
   return { ...Object.fromEntries(required.map((name) => [name, counts[name]])), ...Object.fromEntries(detailEntries) };
