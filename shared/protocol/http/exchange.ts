@@ -80,7 +80,7 @@ export interface GatewayResponse {
   readonly errorEndText?: (why: 'failed' | 'timed_out') => string;
   readonly finish?: () => Promise<void>;
   /** Memory of the request, which counts the part of the answer that its client has not read. */
-  readonly memory?: Pick<CallMemory, 'standStill' | 'moveOn'>;
+  readonly memory?: Pick<CallMemory, 'standStill' | 'moveOn' | 'endReading'>;
 }
 
 /** The gateway's core, which turns one request into one answer. Never rejects. */

@@ -81,8 +81,7 @@ function countUnread(
   { stream, cut }: Pick<AnswerPort, 'stream' | 'cut'>,
   memory: NonNullable<GatewayResponse['memory']>,
 ): Delivery['onFull'] {
-  const moveOn = () => memory.moveOn();
-  stream.on('drain', moveOn).once('close', moveOn);
+  stream.on('drain', () => memory.moveOn()).once('close', () => memory.endReading());
   return (restBytes) => {
     if (!stream.destroyed) memory.standStill(stream.writableLength + restBytes, cut);
   };

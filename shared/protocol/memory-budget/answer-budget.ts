@@ -128,12 +128,18 @@ export class AnswerBudget {
     if (this.bytes > this.maxBytes) this.#endUnread(0, holder);
   }
 
-  /** Called when the client reads again, or has left. Its memory is counted as released later, once much was read. */
+  /** Called when the client reads again. Its memory is counted as released later, once much was read. */
   moveOn(holder: AnswerHolder): void {
     this.#unread.delete(holder);
     holder.unreadBytes = 0;
     this.#add(holder, 0);
     this.#bytesAreFree(holder);
+  }
+
+  endReading(holder: AnswerHolder): void {
+    this.moveOn(holder);
+    // The bytes of a reserved answer are released by its call.
+    if (holder.allocatedBytes === 0) this.#countReleased(holder);
   }
 
   /** Returns the error for an answer whose wait has ended, or whose call has. */

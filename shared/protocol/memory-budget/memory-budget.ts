@@ -45,8 +45,10 @@ export interface CallMemory {
    * reading. `end` is called when they are needed, for the answer that was unread longest first.
    */
   standStill(bytes: number, end: () => void): void;
-  /** Called when the client reads again, or has left. */
+  /** Called when the client reads again. */
   moveOn(): void;
+  /** Called when the client reads nothing more, because it has the whole answer, or has left. */
+  endReading(): void;
   /**
    * Releases the memory of answers, when none of them is being loaded; called when the answer has left. From then on a
    * long answer gets no memory, and a shorter answer is not counted.
@@ -199,10 +201,11 @@ class MemoryOfCall implements CallMemory {
   }
 
   moveOn(): void {
-    const { answers } = this.#budget;
-    answers.moveOn(this.#answer);
-    // Later steps of an ended call do not count its memory as released.
-    if (this.#hasEnded && this.#loads === 0) answers.releaseAll(this.#answer);
+    this.#budget.answers.moveOn(this.#answer);
+  }
+
+  endReading(): void {
+    this.#budget.answers.endReading(this.#answer);
   }
 
   endAnswer(): void {

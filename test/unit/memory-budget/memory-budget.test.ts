@@ -426,8 +426,18 @@ describe('what large calls let go', () => {
     memory.standStill(64 * mib, () => {});
     memory.end();
     expect(collections).toBe(0);
-    memory.moveOn();
+    memory.endReading();
     expect([collections, budget.bytesInUse()]).toEqual([1, 0]);
+  });
+
+  it('is collected when clients leave whose streams go on, each of which has little', () => {
+    let collections = 0;
+    const budget = createMemoryBudget(manualClock(), { collect: () => (collections += 1) });
+    const streams = Array.from({ length: 1_200 }, () => budget.open());
+    for (const memory of streams) memory.standStill(130 * kib, () => {});
+    for (const memory of streams) memory.endReading();
+    // The last 32 MiB in use are few enough for the runtime.
+    expect([collections, budget.bytesInUse()]).toEqual([Math.floor((1_200 * 130 * kib) / (32 * mib)) - 1, 0]);
   });
 
   it('is counted once for each long event of a stream, in however many pieces its client reads the event', () => {
