@@ -28,13 +28,14 @@ export async function* readToEnd<Read>(
   { isWanted, onEnd }: EndReading,
 ): AsyncGenerator<Read[], void, undefined> {
   let isEnded = false;
-  let turnCharacters = 0;
   try {
     for await (const batch of batches) {
+      let turnCharacters = 0;
       let together: Read[] = [];
       const wasEnded = isEnded;
       for (const event of batch) {
-        // The texts are divided, and not the bytes of the stream, because a text in several pieces would be copied.
+        // The events are divided, and not the bytes of the stream, because a text in several pieces would be copied. A
+        // batch by itself gets no turn, because a stream whose events wait for turns keeps them in memory.
         if (turnCharacters >= inOneTurn.eventBytes) {
           if (together.length > 0) yield together;
           together = [];
