@@ -111,7 +111,7 @@ export const inOneTurn = {
    */
   jsonCharacters: 512 * kibibyte,
   jsonValues: 10_000,
-  /** Messages of a request, or parts of an answer, which become several objects each. */
+  /** Messages of a request, parts of an answer or events of a stream, which become several objects each. */
   items: 512,
   /** Bytes of a stream, whose events are parsed and written one by one: some hundred of the smallest. */
   eventBytes: 16 * kibibyte,

@@ -30,19 +30,16 @@ export async function* readToEnd<Read>(
   let isEnded = false;
   try {
     for await (const batch of batches) {
-      let turnCharacters = 0;
       let together: Read[] = [];
       const wasEnded = isEnded;
       for (const event of batch) {
-        // The events are divided, and not the bytes of the stream, because a text in several pieces would be copied. A
-        // batch by itself gets no turn, because a stream whose events wait for turns keeps them in memory.
-        if (turnCharacters >= inOneTurn.eventBytes) {
-          if (together.length > 0) yield together;
+        // The events are divided, and not the bytes of the stream, because a text in several pieces would be copied. A few
+        // long events get no turns, because a stream that waits for a turn keeps them in memory.
+        if (together.length === inOneTurn.items) {
+          yield together;
           together = [];
-          turnCharacters = 0;
           await nextTurn();
         }
-        turnCharacters += event.text.length;
         const one = read(event);
         if (isEnded && one.isAddition !== true) continue;
         together.push(one.read);
