@@ -27,6 +27,8 @@ const message = JSON.stringify({
   content: [{ type: 'text', text: 'Yes.' }],
   usage: { input_tokens: 10, output_tokens: 10 },
 });
+/** Number of events of `checked-texts`, each of which a guardrail checks. */
+const checkedTexts = 125;
 const vector = Array.from({ length: 1_536 }, (_none, at) => ((at % 199) - 99) / 1_234.5);
 const embeddings = JSON.stringify({
   ...{ object: 'list', model: 'a', usage: { prompt_tokens: 10, total_tokens: 10 } },
@@ -63,17 +65,26 @@ async function streamEvents(outgoing: ServerResponse, event: string | Uint8Array
   }
 }
 
-const image = { parts: [{ inlineData: { mimeType: 'image/png', data: 'aGk=' } }] };
+/** Streams that begin and then continue silently, by the name of the model. */
+const beginnings: Readonly<Record<string, string>> = {
+  'begun-message': [
+    { type: 'message_start', message: { ...JSON.parse(message), content: [], stop_reason: null } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Yes.' } },
+  ]
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join(''),
+  'checked-texts': eventOf(largeAnswerBytes / checkedTexts).repeat(checkedTexts),
+};
+
+const imageUsage = { promptTokenCount: 10, candidatesTokenCount: 10, totalTokenCount: 20 };
+const imageAnswer = (parts: readonly object[]) =>
+  JSON.stringify({ candidates: [{ content: { parts }, finishReason: 'STOP' }], usageMetadata: imageUsage });
+const largeImage = imageAnswer([{ inlineData: { mimeType: 'image/png', data: 'aGkh'.repeat(largeAnswerBytes / 4) } }]);
 /** Answers to form requests, by the end of the path. */
 const formAnswers: readonly (readonly [path: string, body: string])[] = [
   ['/transcriptions', '{"text":"Yes."}'],
-  [
-    ':generateContent',
-    JSON.stringify({
-      candidates: [{ content: image, finishReason: 'STOP' }],
-      usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 10, totalTokenCount: 20 },
-    }),
-  ],
+  [':generateContent', imageAnswer([{ inlineData: { mimeType: 'image/png', data: 'aGk=' } }])],
 ];
 
 /** Maximum length of a request that the guardrail passes; a longer request gets no answer. */
@@ -81,6 +92,8 @@ const checkedMaxBytes = megabyte;
 
 export async function startHostileProvider() {
   let silentCalls = 0;
+  /** Requests below `/halves`, of which every second gets no answer. */
+  let parts = 0;
   const server = createServer({ keepAliveTimeout: 600_000 }, async (incoming, outgoing) => {
     let bytes = 0;
     let start = '';
@@ -94,10 +107,20 @@ export async function startHostileProvider() {
     const [, name = 'small'] =
       /\/model\/([\w-]+)\/converse/.exec(incoming.url ?? '') ?? /"model":\s*"([\w-]+)"/.exec(start + end) ?? [];
     const isCheck = incoming.url?.endsWith('/guardrail') === true;
-    if (isCheck ? bytes > checkedMaxBytes : incoming.url?.includes('/silent/')) {
+    const isPart = incoming.url?.includes('/halves/') === true;
+    if (isPart) parts += 1;
+    const beginning = isCheck ? undefined : beginnings[name];
+    if (beginning !== undefined) {
+      silentCalls += 1;
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).write(beginning);
+      return;
+    }
+    const isSilent = incoming.url?.includes('/silent/') === true || (isPart && parts % 2 === 0);
+    if (isCheck ? bytes > checkedMaxBytes : isSilent) {
       silentCalls += 1;
       return;
     }
+    if (isPart) return outgoing.end(largeImage);
     if (isCheck) return outgoing.end('{"action":"pass"}');
     if (events[name] !== undefined) return streamEvents(outgoing, events[name]);
     const formAnswer = formAnswers.find(([path]) => incoming.url?.endsWith(path))?.[1];

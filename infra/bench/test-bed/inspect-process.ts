@@ -8,6 +8,8 @@ import { Session } from 'node:inspector/promises';
 export type Inspection = {
   readonly advanceMs?: number;
   readonly collectsGarbage?: boolean;
+  /** True if a collection also returns the memory that the runtime reserves for itself. */
+  readonly returnsPages?: boolean;
   /** Samples the turns of the event loop until the next inspection. */
   readonly watchesTurns?: boolean;
   /**
@@ -126,11 +128,11 @@ async function filesRun(): Promise<readonly string[]> {
 
 process.on('disconnect', () => process.exit(0));
 async function inspect(inspection: Inspection): Promise<void> {
-  const { advanceMs = 0, collectsGarbage = false, countsFiles = false } = inspection;
+  const { advanceMs = 0, collectsGarbage = false, returnsPages = false, countsFiles = false } = inspection;
   clearImmediate(watching);
   counting.disable();
   aheadMs += advanceMs;
-  if (collectsGarbage) globalThis.gc?.();
+  if (collectsGarbage) globalThis.gc?.({ type: 'major', flavor: returnsPages ? 'last-resort' : 'regular' });
   const counted = figures();
   const allocations = await allocationsSampled();
   const files = countsFiles ? await filesRun() : [];

@@ -58,13 +58,14 @@ export function openBodyMemory(request: ClientRequest, allocation: BodyAllocatio
       letGoValues();
     },
     letGoMedia() {
-      if (isLong) for (const name of promptMembers) dropLongTexts(request.raw[name]);
+      if (isLong) for (const name of promptMembersOf(request)) dropLongText(request.raw as JsonValues, name);
     },
     letGo(path) {
       letGoValues();
       if (isLong) {
         request.text().letGo();
         request.form?.letGo();
+        for (const name of promptMembersOf(request)) delete (request.raw as JsonValues)[name];
       }
       if (path !== undefined) allocation.keep(path);
       else if (isLong || !isClientRequest) allocation.end();
@@ -73,16 +74,21 @@ export function openBodyMemory(request: ClientRequest, allocation: BodyAllocatio
   };
 }
 
-/** Fields of prompts, whose images would be in memory a second time, in addition to the text of the body. */
-const promptMembers = ['messages', 'input', 'system'];
+/** Fields of prompts, whose texts and images would be in memory a second time, in addition to the text of the body. */
+const promptMembersOf = ({ promptMember }: ClientRequest): ReadonlySet<string> =>
+  new Set(['messages', 'input', 'system', promptMember]);
 const mediaMinCharacters = 16 * 1024;
+
+type JsonValues = Record<string, unknown>;
+
+function dropLongText(holder: JsonValues, name: string): void {
+  const inner = holder[name];
+  if (typeof inner !== 'string') dropLongTexts(inner);
+  else if (inner.length > mediaMinCharacters) holder[name] = '';
+}
 
 function dropLongTexts(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
-  const holder = value as Record<string, unknown>;
-  for (const name of Object.keys(holder)) {
-    const inner = holder[name];
-    if (typeof inner !== 'string') dropLongTexts(inner);
-    else if (inner.length > mediaMinCharacters) holder[name] = '';
-  }
+  const holder = value as JsonValues;
+  for (const name of Object.keys(holder)) dropLongText(holder, name);
 }

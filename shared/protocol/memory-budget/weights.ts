@@ -35,12 +35,12 @@ export const requestWeights = {
    * this answer.
    */
   guarded: withMargin({ text: 3.7, values: 7.5, form: 1.5 }),
-  /** A sent request. The text stays for another provider. */
-  relayedSent: { text: 1, values: 1, form: 1 },
-  /** The package refers to the values and their text until it returns. */
-  translatedSent: { text: 3, values: 2, form: 1 },
-  /** The package refers to the values until the last part of a stream is read. */
-  translatedStream: { text: 1, values: 2, form: 1 },
+  /** A sent request. The text and the parsed parts of the prompt stay for another provider. */
+  relayedSent: { text: 1, values: 7, form: 1 },
+  /** In addition the package refers to its values and their text until it returns. */
+  translatedSent: { text: 3, values: 15, form: 1 },
+  /** The package refers to the values and to a part of their text until the last part of a stream is read. */
+  translatedStream: { text: 1.5, values: 2, form: 1 },
 } as const satisfies Record<string, RequestWeight>;
 
 export type RequestPath = keyof typeof requestWeights;
