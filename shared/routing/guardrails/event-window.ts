@@ -27,7 +27,7 @@ interface Channel {
   readonly kind: CheckedText['kind'];
   /** True if a mask has changed a text of the channel. */
   isChanged: boolean;
-  /** The whole text, as it came and as it left. */
+  /** The whole text that has left, as it came and as it left. */
   raw: string;
   masked: string;
   /** True if more text of the channel has come since the text was compared with whole texts. */
@@ -112,7 +112,6 @@ export class EventWindow {
       const channel = this.#channels.get(name) ?? openChannel(kind);
       this.#channels.set(name, channel);
       channel.pending += text;
-      channel.raw += text;
       channel.hasGrown = true;
       this.#bytesInUse += text.length;
     }
@@ -140,9 +139,9 @@ export class EventWindow {
     const pending = [...this.#channels.values()].filter((channel) => channel.pending !== '');
     const grown = [...this.#channels.values()].filter(({ hasGrown }) => hasGrown);
     const hasWholes = this.#held.some(({ texts }) => texts.some(({ channel }) => channel === undefined));
-    for (const { raw } of hasWholes ? grown : []) {
-      this.#repeated.add(raw);
-      this.#bytesInUse += raw.length;
+    for (const { raw, pending } of hasWholes ? grown : []) {
+      this.#repeated.add(raw + pending);
+      this.#bytesInUse += raw.length + pending.length;
     }
     const wholes = hasWholes ? wholeTextsOf(this.#held, this.#repeated, this.#known) : [];
     const openTexts = pending.map(({ sent, pending: text, kind }) => ({ text: sent + text, kind }));
@@ -233,7 +232,11 @@ const endsInMask = (text: string, maskedText: string): boolean =>
 const isShown = ({ text }: { readonly text: string }): boolean => text.trim() !== '';
 
 function passOn(channel: Channel, now: string, windowCharacters: number): void {
-  channel.masked += now;
+  const { pending } = channel;
+  // A text that no mask has changed is in memory once. It is one string for a window, because V8 needs more memory to
+  // join the short texts of events than for the texts.
+  channel.raw += pending;
+  channel.masked += now === pending ? pending : now;
   channel.sent = (channel.sent + now).slice(-windowCharacters);
   channel.pending = '';
   channel.waitedAtCharacters = 0;
