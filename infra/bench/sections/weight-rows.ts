@@ -47,7 +47,7 @@ export interface WeightRow {
 /** A guardrail checks input and output, or bodies are logged. */
 export type WeighedWorkspace = 'guarded' | 'logged';
 
-export interface WeighedModel {
+interface WeighedModel {
   readonly provider: string;
   readonly upstream: string;
   /** Folder of the provider that selects its behaviour. */
@@ -87,8 +87,8 @@ async function rowsOfInterface(id: InterfaceId): Promise<readonly WeightRow[]> {
       const size = { textBytes: isForm ? 0 : bytes, tableBytes: 0, formBytes: isForm ? bytes : 0 };
       return {
         ...{ name, ...statesOf(path, size, bytes), weight: headWeight(id, isForm), bytes, isRequest: true },
-        // Counts are estimated, and a compaction is never translated.
-        mayCallNobody: path === 'translated' && (countsOnly(id) || id === 'compact'),
+        // Counts are estimated, and some interfaces are translated for no provider yet.
+        mayCallNobody: path === 'translated' && (countsOnly(id) || hasNoTranslation(loaded)),
         model: modelOf(loaded, path),
         call: () => of('word '.repeat(bytes / 5)),
         first: await of('word'),
@@ -97,6 +97,9 @@ async function rowsOfInterface(id: InterfaceId): Promise<readonly WeightRow[]> {
   );
   return Promise.all(rows);
 }
+
+const hasNoTranslation = ({ translation, packageModels }: ClientInterface): boolean =>
+  translation === undefined && packageModels === undefined;
 
 /** Returns the weights that a request on this path needs, and the weight of the request that was sent. */
 function statesOf(path: RequestPath, size: RequestSize, bytes: number) {
@@ -159,6 +162,12 @@ async function streamRow(
   };
 }
 
+function interfaceAt(path: string): InterfaceId {
+  const id = interfaceIds.find((id) => interfaceList[id].routes.some((route) => route.path === path));
+  if (id === undefined) throw new Error(`no interface has the path ${path}`);
+  return id;
+}
+
 type AnswerPartName = keyof AnswerParts;
 
 /** The weight of an answer, or of several parts of it at the same time. */
@@ -209,7 +218,7 @@ const rowsOfAnswers = (): Promise<readonly WeightRow[]> =>
       'answer to one of two parts',
       { most: ['translated'], rest: ['ofPart'] },
       {
-        ...{ id: 'images', more: { n: 2 }, isAnswerRead: true },
+        ...{ id: interfaceAt('/images/generations'), more: { n: 2 }, isAnswerRead: true },
         model: { provider: 'kind: google, apis: [images]', upstream: packageModels.image, folder: 'halves' },
       },
     ),
@@ -255,6 +264,8 @@ interface Filling {
   readonly text: unknown;
 }
 
+const inlineImage = { image_url: 'data:image/png;base64,aGk=' };
+
 /** Texts of the examples begin with a capital letter, and names do not. */
 async function callOf(id: InterfaceId, { model, isForm, text }: Filling): Promise<WeighedCall> {
   const [route] = interfaceList[id].routes;
@@ -266,7 +277,7 @@ async function callOf(id: InterfaceId, { model, isForm, text }: Filling): Promis
   const filled = JSON.stringify(example, (name, value: unknown) => {
     if (name === 'model') return model;
     // A file by its id would have to be made before.
-    if (name === 'images') return [{ image_url: 'data:image/png;base64,aGk=' }];
+    if (typeof value === 'object' && value !== null && 'file_id' in value) return inlineImage;
     if (isFilled || typeof value !== 'string' || !/^[A-Z]/.test(value)) return value;
     isFilled = true;
     return text;

@@ -39,8 +39,8 @@ export const requestWeights = {
   relayedSent: { text: 1, values: 7, form: 1 },
   /** In addition the package refers to its values and their text until it returns. */
   translatedSent: { text: 3, values: 15, form: 1 },
-  /** The package refers to the values and to a part of their text until the last part of a stream is read. */
-  translatedStream: { text: 1.5, values: 2, form: 1 },
+  /** The package refers to the values until the last part of a stream is read. */
+  translatedStream: { text: 1, values: 2, form: 1 },
 } as const satisfies Record<string, RequestWeight>;
 
 export type RequestPath = keyof typeof requestWeights;
