@@ -83,15 +83,15 @@ async function rowsOfInterface(id: InterfaceId): Promise<readonly WeightRow[]> {
     paths.map(async (path): Promise<WeightRow> => {
       const name = `${id} ${path}${isForm ? ', a form' : ''}`;
       const bytes = isForm ? requestWeighed.form : requestWeighed.json;
-      const of = (text: string) => callOf(id, { model: modelId(name), isForm, text });
+      const callWith = (text: string) => callOf(id, { model: modelId(name), isForm, text });
       const size = { textBytes: isForm ? 0 : bytes, tableBytes: 0, formBytes: isForm ? bytes : 0 };
       return {
         ...{ name, ...statesOf(path, size, bytes), weight: headWeight(id, isForm), bytes, isRequest: true },
         // Counts are estimated, and some interfaces are translated for no provider yet.
         mayCallNobody: path === 'translated' && (countsOnly(id) || hasNoTranslation(loaded)),
         model: modelOf(loaded, path),
-        call: () => of('word '.repeat(bytes / 5)),
-        first: await of('word'),
+        call: () => callWith('word '.repeat(bytes / 5)),
+        first: await callWith('word'),
       };
     }),
   );
@@ -117,7 +117,7 @@ const partsTableBytes = (1 + 3 * parts.length) * 20;
 /** The weight of values: a text in many parts. */
 async function manyValuesRow(path: RequestPath): Promise<WeightRow> {
   const name = `many values ${path}`;
-  const of = (text: unknown) => callOf('chat-completions', { model: modelId(name), isForm: false, text });
+  const callWith = (text: unknown) => callOf('chat-completions', { model: modelId(name), isForm: false, text });
   const textBytes = JSON.stringify(parts).length;
   const size = { textBytes, tableBytes: partsTableBytes, formBytes: 0 };
   const weight = requestBytes([path], size) / textBytes;
@@ -125,8 +125,8 @@ async function manyValuesRow(path: RequestPath): Promise<WeightRow> {
   return {
     ...{ name, ...statesOf(path, size, textBytes), weight, bytes: textBytes, isRequest: true },
     model: modelOf(loaded, path),
-    call: () => of(parts),
-    first: await of([part]),
+    call: () => callWith(parts),
+    first: await callWith([part]),
   };
 }
 
@@ -148,7 +148,7 @@ async function streamRow(
   { text, size }: { readonly text: unknown; readonly size: RequestSize },
 ): Promise<WeightRow> {
   const bytes = size.textBytes;
-  const of = async (text: unknown) => {
+  const callWith = async (text: unknown) => {
     const call = await callOf('chat-completions', { model: modelId(name), isForm: false, text });
     return { ...call, body: JSON.stringify({ ...JSON.parse(call.body), stream: true }) };
   };
@@ -157,8 +157,8 @@ async function streamRow(
     weight: requestBytes(pathsOf('chat-completions'), size) / bytes,
     restWeight: requestBytes(['translatedStream'], size) / bytes,
     model: { provider: 'apis: [messages]', upstream: 'begun-message' },
-    call: () => of(text),
-    first: await of('word'),
+    call: () => callWith(text),
+    first: await callWith('word'),
   };
 }
 
