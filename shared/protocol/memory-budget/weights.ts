@@ -38,7 +38,7 @@ export const requestWeights = {
   /** A sent request. The text and the parsed parts of the prompt stay for another provider. */
   relayedSent: { text: 1, values: 7, form: 1 },
   /** In addition the package refers to its values and their text until it returns. */
-  translatedSent: { text: 3, values: 15, form: 1 },
+  translatedSent: { text: 4, values: 9, form: 1 },
   /** The package refers to the values until the last part of a stream is read. */
   translatedStream: { text: 1, values: 2, form: 1 },
 } as const satisfies Record<string, RequestWeight>;
