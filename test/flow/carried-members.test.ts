@@ -149,9 +149,9 @@ describe('an effort for a chat provider with an unknown model', () => {
     'is sent unchanged if the file names its style, and nothing is reported: %s',
     async (client, more, _member) => {
       const namedCall = await ask(client, 'to/named', more);
-      expect(namedCall).toMatchObject({ sent: { reasoning_effort: 'max' }, leftOut: [] });
+      expect(namedCall).toMatchObject({ sentBody: { reasoning_effort: 'max' }, leftOut: [] });
       const ofKind = await ask(client, 'to/openrouter', more);
-      expect(ofKind).toMatchObject({ sent: { reasoning: { effort: 'max' } }, leftOut: [] });
+      expect(ofKind).toMatchObject({ sentBody: { reasoning: { effort: 'max' } }, leftOut: [] });
     },
   );
 

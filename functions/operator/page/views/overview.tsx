@@ -106,7 +106,7 @@ const Charts = ({ overview, since, tag }: ChartsProperties) => (
       rows={overview.by_key.map((row) => ({
         ...row,
         name: row.name ?? row.key,
-        of: row.workspace,
+        keyWorkspace: row.workspace,
         filter: { key: row.key },
       }))}
       since={since}
@@ -171,7 +171,7 @@ const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
 interface Group extends CallTotals {
   readonly name: string | null;
   /** Workspace of a key. */
-  readonly workspace?: string;
+  readonly keyWorkspace?: string;
   readonly filter: Parameters;
 }
 
@@ -199,7 +199,7 @@ function Groups<Row extends Group>({ by, rows, since, columns = callColumns }: G
       ) : (
         <span class="lines">
           <Link view="calls" parameters={{ ...row.filter, since }} text={row.name} />
-          {row.workspace !== undefined && <span class="muted">of {row.workspace}</span>}
+          {row.keyWorkspace !== undefined && <span class="muted">of {row.keyWorkspace}</span>}
         </span>
       ),
   };

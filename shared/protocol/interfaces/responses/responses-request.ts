@@ -76,7 +76,9 @@ export const readResponsesRequest = (json: JsonText, reading: RequestReading): C
   orFault(() => check(json, reading));
 
 function check(json: JsonText, { betas }: RequestReading): ClientRequest {
-  const { raw, body } = readPlainBody(json, plainReading);
+  const { raw, body: checked } = readPlainBody(json, plainReading);
+  // Only the parts of the input are read later. A text, which has none, would be in memory a second time.
+  const body = typeof checked.input === 'string' ? { ...checked, input: undefined } : checked;
   refuseOwnReferences(body.input);
   if (body.background === true) {
     throw fail('invalid_request', { message: 'background: is not served', param: 'background' });
