@@ -175,6 +175,7 @@ const cached = chat('bench/large', { cache: { ttl: 3_600 } });
 const replayed = { 'idempotency-key': 'the-same' };
 
 const streamed = chat('bench/events', { stream: true });
+const claude = chat('bench/events', { stream: true, max_tokens: 1_000 });
 const conversed = { messages: [{ role: 'user', content: [{ text: 'Hello' }] }] };
 const conversePath = '/bedrock/model/bench%2Fframes/converse-stream';
 const mixed = (model: string) =>
@@ -193,6 +194,10 @@ const attacks: readonly Attack[] = [
   {
     name: '1,200 streams of Converse of 65 KB events that are not read',
     run: (gateway, key) => unread(gateway, 1_200, bytesOf(gateway, key, conversed, { path: conversePath }), unreadMs),
+  },
+  {
+    name: '1,200 translated streams of 65 KB events that are not read',
+    run: (gateway, key) => unread(gateway, 1_200, bytesOf(gateway, key, claude, { path: '/v1/messages' }), unreadMs),
   },
   {
     name: '8 edits of 24 MB, translated',

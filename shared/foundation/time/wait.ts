@@ -111,10 +111,12 @@ export const inOneTurn = {
    */
   jsonCharacters: 512 * kibibyte,
   jsonValues: 10_000,
-  /** Messages of a request, parts of an answer or events of a stream, which become several objects each. */
+  /** Messages of a request or parts of an answer, which become several objects each. */
   items: 512,
-  /** Bytes of a stream, whose events are parsed and written one by one: some hundred of the smallest. */
-  eventBytes: 16 * kibibyte,
+  /** Events of a relayed stream, each of which is found, parsed and written, or frames, which are decoded. */
+  events: 256,
+  /** Lines of a stream, of which each event has two or three. */
+  lines: 512,
   /** Texts that are compared with many patterns, or with a schema. */
   checkedCharacters: 64 * kibibyte,
   /** Bytes that are only searched, hashed, decoded, copied or sent. */
@@ -122,27 +124,33 @@ export const inOneTurn = {
 } as const;
 
 /**
- * Passes on available bytes of events piece by piece, with turns of the event loop in between, because each piece has
- * many events. Relayed text is passed on as it comes, because an event in several pieces would be copied with each.
+ * Passes on available bytes of events, with turns of the event loop after some hundred lines. The bytes are divided
+ * behind lines only, because an event in several pieces would be copied with each, and a few long events get no turns,
+ * because a stream that waits for a turn keeps them in memory.
  */
 export function bytesInTurns(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const bytes = body[Symbol.asyncIterator]();
   let rest: Uint8Array = noBytes;
-  let turnBytes = 0;
+  let turnLines = 0;
   const take = (read: Uint8Array): IteratorResult<Uint8Array> => {
-    const value = read.subarray(0, inOneTurn.eventBytes - turnBytes);
-    rest = read.subarray(value.length);
-    turnBytes += value.length;
-    return { value };
+    let end = 0;
+    while (end < read.length && turnLines < inOneTurn.lines) {
+      const lineEnd = read.indexOf(lineFeed, end);
+      end = lineEnd === -1 ? read.length : lineEnd + 1;
+      if (lineEnd !== -1) turnLines += 1;
+    }
+    rest = read.subarray(end);
+    return { value: read.subarray(0, end) };
   };
   const read = () => bytes.next().then((one) => (one.done === true ? one : take(one.value)));
   const next = (): Promise<IteratorResult<Uint8Array>> => {
-    if (turnBytes < inOneTurn.eventBytes) return rest.length === 0 ? read() : Promise.resolve(take(rest));
-    turnBytes = 0;
+    if (turnLines < inOneTurn.lines) return rest.length === 0 ? read() : Promise.resolve(take(rest));
+    turnLines = 0;
     return nextTurn().then(next);
   };
   // The iterator has no `return`, so that the rest is drained, not closed.
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
+const lineFeed = 10;
 const noBytes = new Uint8Array();

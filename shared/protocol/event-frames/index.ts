@@ -2,6 +2,7 @@
 // bounded, and events become frames. The SDK's codec reads and writes lengths, headers and checksums.
 import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/core/event-streams';
+import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import type { EventText } from '../wire/index.ts';
 
 const codec = new EventStreamCodec(
@@ -52,7 +53,7 @@ const frameMinBytes = preludeBytes + checksumBytes;
 const brokenFrame: EventText = { text: 'no frame' };
 
 /**
- * Yields the events of a stream, in the batches in which they arrived. Throws RangeError when a frame is over
+ * Yields the events of a stream, in the batches of `splitFrames`. Throws RangeError when a frame is over
  * `frameMaxBytes`.
  */
 export async function* readFrames(
@@ -82,8 +83,8 @@ interface FrameBatch {
 }
 
 /**
- * Yields the complete frames of a stream, in the batches in which they arrived. Throws RangeError when a frame is over
- * `frameMaxBytes`.
+ * Yields the complete frames of a stream, in the batches in which they arrived, as many as are read in one turn of the
+ * event loop. Throws RangeError when a frame is over `frameMaxBytes`.
  */
 export async function* splitFrames(
   body: AsyncIterable<Uint8Array>,
@@ -94,12 +95,13 @@ export async function* splitFrames(
   /** Number of bytes below which there is no complete frame. */
   let wantedBytes = preludeBytes;
   let isBroken = false;
+  let turnFrames = 0;
   for await (const piece of body) {
     pieces.push(piece);
     heldBytes += piece.length;
     if (heldBytes < wantedBytes && !isBroken) continue;
     let held = Buffer.concat(pieces);
-    const frames: Buffer[] = [];
+    let frames: Buffer[] = [];
     wantedBytes = preludeBytes;
     while (held.length >= preludeBytes && !isBroken) {
       isBroken = !hasWholePrelude(held);
@@ -107,11 +109,19 @@ export async function* splitFrames(
       wantedBytes = held.readUInt32BE(0);
       if (wantedBytes > frameMaxBytes) throw new RangeError('an event is too large');
       if (held.length < wantedBytes) break;
+      if (turnFrames === inOneTurn.events) {
+        if (frames.length > 0) yield { frames };
+        frames = [];
+        turnFrames = 0;
+        await nextTurn();
+      }
+      turnFrames += 1;
       frames.push(held.subarray(0, wantedBytes));
       held = held.subarray(wantedBytes);
       wantedBytes = preludeBytes;
     }
-    pieces = isBroken ? [] : [held];
+    // A view would keep all bytes that arrived in memory until the next ones arrive.
+    pieces = isBroken ? [] : [new Uint8Array(held)];
     heldBytes = isBroken ? 0 : held.length;
     if (isBroken) yield { frames, rest: held };
     else if (frames.length > 0) yield { frames };

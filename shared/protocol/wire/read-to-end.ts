@@ -28,6 +28,7 @@ export async function* readToEnd<Read>(
   { isWanted, onEnd }: EndReading,
 ): AsyncGenerator<Read[], void, undefined> {
   let isEnded = false;
+  let turnEvents = 0;
   try {
     for await (const batch of batches) {
       let together: Read[] = [];
@@ -35,11 +36,13 @@ export async function* readToEnd<Read>(
       for (const event of batch) {
         // The events are divided, and not the bytes of the stream, because a text in several pieces would be copied. A few
         // long events get no turns, because a stream that waits for a turn keeps them in memory.
-        if (together.length === inOneTurn.items) {
-          yield together;
+        if (turnEvents === inOneTurn.events) {
+          if (together.length > 0) yield together;
           together = [];
+          turnEvents = 0;
           await nextTurn();
         }
+        turnEvents += 1;
         const one = read(event);
         if (isEnded && one.isAddition !== true) continue;
         together.push(one.read);

@@ -29,8 +29,7 @@ async function byFirstBytes(answer: Sent, api: ProviderApi): Promise<ReceivedAns
   const first = await bytes.next();
   const start = first.done === true ? '' : startOf(first.value);
   const body = withFirst(first, bytes);
-  if (!isWhole(start, answer, api))
-    return { ...answer, isStream: true, body: api === 'converse' ? bytesInTurns(body) : body };
+  if (!isWhole(start, answer, api)) return { ...answer, isStream: true, body };
   // Its memory is reserved as the bytes of one event, until the call ends.
   const text = await readText(body, maxBytesOf(api));
   // The whole body has arrived.

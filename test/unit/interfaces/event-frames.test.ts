@@ -4,8 +4,10 @@ import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/core/event-streams';
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
+import { inOneTurn } from '../../../shared/foundation/time/index.ts';
 import { eventsOfFrameText, frameOf, frameText, readFrames } from '../../../shared/protocol/event-frames/index.ts';
 import type { EventText } from '../../../shared/protocol/wire/index.ts';
+import { inTurns } from '../../support/in-turns.ts';
 
 const eventMaxBytes = 64 * 1024;
 const codec = new EventStreamCodec(
@@ -43,6 +45,19 @@ describe('frames', () => {
         expect(await eventsIn(bytesOf(eventList), cuts)).toEqual(eventList);
       }),
     );
+  });
+
+  it('that come at once are read in turns, each once and in order', async () => {
+    const eventList = Array.from({ length: 2_000 }, (_none, at) => ({ name: 'ping', text: JSON.stringify({ at }) }));
+    const batches: (readonly [turn: number, events: readonly EventText[]])[] = [];
+    await inTurns(async (turn) => {
+      const bytes = bytesOf(eventList);
+      for await (const batch of readFrames(piecesOf(bytes, [bytes.length]), eventMaxBytes))
+        batches.push([turn(), batch]);
+    });
+    expect(batches.flatMap(([, batch]) => batch)).toEqual(eventList);
+    expect(Math.max(...batches.map(([, batch]) => batch.length))).toBe(inOneTurn.events);
+    expect(new Set(batches.map(([turn]) => turn)).size).toBe(batches.length);
   });
 
   it('are a text of their bytes, which is read as far as its frames are whole', () => {
