@@ -182,23 +182,16 @@ const mixed = (model: string) =>
   chat(model, { messages: [{ role: 'user', content: `漢字 ${'word '.repeat(740_000)}` }] });
 const parts = Array.from({ length: 24_000 }, (_none, at) => ({ type: 'text', text: `${'word '.repeat(20)}${at}` }));
 
+const unreadStreams = (name: string, count: number, body: object, path = '/v1/chat/completions'): Attack => ({
+  name: `${name} of 65 KB events that are not read`,
+  run: (gateway, key) => unread(gateway, count, bytesOf(gateway, key, body, { path }), unreadMs),
+});
+
 const attacks: readonly Attack[] = [
-  {
-    name: '400 streams of 65 KB events that are not read',
-    run: (gateway, key) => unread(gateway, 400, bytesOf(gateway, key, streamed), unreadMs),
-  },
-  {
-    name: '1,200 streams of 65 KB events that are not read',
-    run: (gateway, key) => unread(gateway, 1_200, bytesOf(gateway, key, streamed), unreadMs),
-  },
-  {
-    name: '1,200 streams of Converse of 65 KB events that are not read',
-    run: (gateway, key) => unread(gateway, 1_200, bytesOf(gateway, key, conversed, { path: conversePath }), unreadMs),
-  },
-  {
-    name: '1,200 translated streams of 65 KB events that are not read',
-    run: (gateway, key) => unread(gateway, 1_200, bytesOf(gateway, key, claude, { path: '/v1/messages' }), unreadMs),
-  },
+  unreadStreams('400 streams', 400, streamed),
+  unreadStreams('1,200 streams', 1_200, streamed),
+  unreadStreams('1,200 streams of Converse', 1_200, conversed, conversePath),
+  unreadStreams('1,200 translated streams', 1_200, claude, '/v1/messages'),
   {
     name: '8 edits of 24 MB, translated',
     run: calls(8, '/images/edits', formOf('bench/gemini-edits-image', 'image', 24_000_000), formType),
