@@ -113,7 +113,7 @@ export const inOneTurn = {
   jsonValues: 10_000,
   /** Messages of a request or parts of an answer, which become several objects each. */
   items: 512,
-  /** Events of a relayed stream, each of which is found, parsed and written, or frames, which are decoded. */
+  /** Events or frames of a stream, each of which is found, parsed and written. */
   events: 256,
   /** Lines of a stream, of which each event has two or three. */
   lines: 512,
@@ -125,7 +125,7 @@ export const inOneTurn = {
 
 /**
  * Passes on available bytes of events, with turns of the event loop after some hundred lines. The bytes are divided
- * behind lines only, because an event in several pieces would be copied with each, and a few long events get no turns,
+ * only after lines, because an event in several pieces would be copied with each piece. A few long events get no turns,
  * because a stream that waits for a turn keeps them in memory.
  */
 export function bytesInTurns(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
@@ -134,8 +134,9 @@ export function bytesInTurns(body: AsyncIterable<Uint8Array>): AsyncIterable<Uin
   let turnLines = 0;
   const take = (read: Uint8Array): IteratorResult<Uint8Array> => {
     let end = 0;
+    const lineEndByte = read.includes(lineFeed) ? lineFeed : carriageReturn;
     while (end < read.length && turnLines < inOneTurn.lines) {
-      const lineEnd = read.indexOf(lineFeed, end);
+      const lineEnd = read.indexOf(lineEndByte, end);
       end = lineEnd === -1 ? read.length : lineEnd + 1;
       if (lineEnd !== -1) turnLines += 1;
     }
@@ -152,5 +153,6 @@ export function bytesInTurns(body: AsyncIterable<Uint8Array>): AsyncIterable<Uin
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
-const lineFeed = 10;
+/** Ends of lines in a stream of events; a stream may have either. */
+const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 const noBytes = new Uint8Array();

@@ -454,25 +454,32 @@ it('a whole answer of Responses of very many texts is read in pieces, however ma
   expect(completionOf((await call).outcome).choices[0].message.content).toBe(texts.map(({ text }) => text).join(''));
 });
 
-it('a stream for a package that arrives at once is passed on in turns, divided behind lines, and long lines as they came', async () => {
-  const passedOn = async (bytes: Buffer) => {
-    const { send } = fakeSend({ contentType: 'text/event-stream', bytes: [bytes] });
-    const receiving = receivingSend(send, { api: 'chat-completions', stream: true });
-    const sendResult = await boundedSend(receiving, false).send({ body: () => '{}' } as unknown as CandidateRequest);
-    if (sendResult.kind !== 'answer') throw new Error('not received');
-    const pieces: (readonly [turn: number, text: string])[] = [];
-    await inTurns(async (turn) => {
-      for await (const piece of sendResult.body) pieces.push([turn(), Buffer.from(piece).toString('latin1')]);
-    });
-    expect(pieces.map(([, text]) => text).join('')).toBe(bytes.toString('latin1'));
-    return pieces;
-  };
-  const pieces = await passedOn(Buffer.from(': alive\n'.repeat(50_000)));
-  const lines = pieces.map(([, text]) => text.split('\n').length - 1);
-  expect(Math.max(...lines)).toBe(inOneTurn.lines);
-  expect(new Set(pieces.map(([turn]) => turn)).size).toBe(pieces.length);
-  expect(await passedOn(Buffer.from(`${`data: ${'x'.repeat(200_000)}\n\n`.repeat(20)}: al`))).toHaveLength(1);
-});
+it.each([
+  ['line feeds', '\n'],
+  ['carriage returns', '\r'],
+])(
+  'a stream with %s for a package that comes at once is passed on in turns, divided after lines, and long lines as they came',
+  async (_name, lineEnd) => {
+    const passedOn = async (bytes: Buffer) => {
+      const { send } = fakeSend({ contentType: 'text/event-stream', bytes: [bytes] });
+      const receiving = receivingSend(send, { api: 'chat-completions', stream: true });
+      const sendResult = await boundedSend(receiving, false).send({ body: () => '{}' } as unknown as CandidateRequest);
+      if (sendResult.kind !== 'answer') throw new Error('not received');
+      const pieces: (readonly [turn: number, text: string])[] = [];
+      await inTurns(async (turn) => {
+        for await (const piece of sendResult.body) pieces.push([turn(), Buffer.from(piece).toString('latin1')]);
+      });
+      expect(pieces.map(([, text]) => text).join('')).toBe(bytes.toString('latin1'));
+      return pieces;
+    };
+    const pieces = await passedOn(Buffer.from(`: alive${lineEnd}`.repeat(50_000)));
+    const lines = pieces.map(([, text]) => text.split(lineEnd).length - 1);
+    expect(Math.max(...lines)).toBe(inOneTurn.lines);
+    expect(new Set(pieces.map(([turn]) => turn)).size).toBe(pieces.length);
+    const long = `data: ${'x'.repeat(200_000)}${lineEnd}${lineEnd}`;
+    expect(await passedOn(Buffer.from(`${long.repeat(20)}: al`))).toHaveLength(1);
+  },
+);
 
 it('a long chat completion is parsed once, by its package, for a client of another interface', async () => {
   const content = 'a\n'.repeat(100_000);
