@@ -221,13 +221,13 @@ interface CheckedWhole extends Partial<WholeAnswer> {
 export interface CallClaims {
   /**
    * Stores a complete answer for replays before the client gets the end. Never throws, because the client gets the
-   * answer even if the write fails. `source` is undefined if several models gave the answer. `isRepeated` is false for
-   * a call without a settlement.
+   * answer even if the write fails. `source` is undefined if several models gave the answer. `writesAgain` is false for
+   * a call without a settlement, which would write the answer again after a failure.
    */
   store(
     answer: StoredAnswer,
     source: AnswerSource | undefined,
-    options?: { readonly isRepeated: boolean },
+    options?: { readonly writesAgain: boolean },
   ): Promise<void> | undefined;
   /** Releases the claims. Called before the client knows of a failure, because its retry may come at once. */
   release(end: ClaimsEnd): Promise<void> | undefined;

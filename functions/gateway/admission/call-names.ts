@@ -146,7 +146,7 @@ export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall
   async function store(
     answer: StoredAnswer,
     source: AnswerSource | undefined,
-    { isRepeated } = { isRepeated: true },
+    { writesAgain } = { writesAgain: true },
   ): Promise<void> {
     if (key === undefined) return;
     const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => storedHeaders.includes(name)));
@@ -160,7 +160,7 @@ export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall
       await complete(completion);
     } catch (error) {
       logFailure(error);
-      if (!isRepeated || !(error instanceof StoreUnavailable)) return;
+      if (!writesAgain || !(error instanceof StoreUnavailable)) return;
       copies = memory.openCopies();
       const stored = answerBytes({ stored: textBytesInMemory(answer.body ?? '') });
       const later = copies.take(stored) ? completion : { ...completion, result: { ...result, body: undefined } };

@@ -30,7 +30,7 @@ async function responseOf(existing: ExistingAnswer): Promise<WholeResponse> {
     const response = await respondCached(existing);
     // A cached answer is stored for replays like any other. A retry then gets the same answer, and another body under
     // the same Idempotency-Key is a conflict.
-    await existing.claims.store(response, existing.answer, { isRepeated: false });
+    await existing.claims.store(response, existing.answer, { writesAgain: false });
     return response;
   }
   // The reservation of the key made sure that each guardrail of this call has checked it.

@@ -120,7 +120,7 @@ export async function* splitFrames(
       held = held.subarray(wantedBytes);
       wantedBytes = preludeBytes;
     }
-    // A view would keep all bytes that arrived in memory until the next ones arrive.
+    // A view would keep the whole batch in memory until more bytes arrive.
     pieces = isBroken ? [] : [new Uint8Array(held)];
     heldBytes = isBroken ? 0 : held.length;
     if (isBroken) yield { frames, rest: held };

@@ -146,15 +146,8 @@ export function createRouter(
         logRequest(dependencies, { request, scope, status, error, coldStart });
         const { trace } = scope;
         if (trace === undefined) return;
-        const response = { status, headers };
-        const spanned = {
-          request,
-          route: location.route,
-          scope,
-          response,
-          errorCode: error?.code,
-          endedAtMs,
-        };
+        const answer = { status, headers };
+        const spanned = { request, route: location.route, scope, response: answer, errorCode: error?.code, endedAtMs };
         dependencies.telemetry?.record(trace, requestSpan(trace, spanned));
         // A process that is frozen now may never continue.
         if (scope.endsAtMs !== undefined && context.answersLast !== true) await sendSpans(scope.endsAtMs, dependencies);

@@ -34,8 +34,8 @@ export async function* readToEnd<Read>(
       let together: Read[] = [];
       const wasEnded = isEnded;
       for (const event of batch) {
-        // The events are divided, and not the bytes of the stream, because a text in several pieces would be copied. A few
-        // long events get no turns, because a stream that waits for a turn keeps them in memory.
+        // Events are divided, and not bytes, because a text in several pieces would be copied. A few long events get no
+        // turns, because a stream that waits for a turn keeps them in memory.
         if (turnEvents === inOneTurn.events) {
           if (together.length > 0) yield together;
           together = [];

@@ -77,7 +77,7 @@ export const readResponsesRequest = (json: JsonText, reading: RequestReading): C
 
 function check(json: JsonText, { betas }: RequestReading): ClientRequest {
   const { raw, body: checked } = readPlainBody(json, plainReading);
-  // Only the parts of the input are read later. A text, which has none, would be in memory a second time.
+  // Only the parts of the input are read later. A text has no parts, and would be in memory a second time.
   const body = typeof checked.input === 'string' ? { ...checked, input: undefined } : checked;
   refuseOwnReferences(body.input);
   if (body.background === true) {
